@@ -1,0 +1,180 @@
+//! Attribute text -> `Args`. Knows names, forms and literals; nothing of the function.
+
+use proc_macro2::TokenStream;
+use syn::{
+    Error, Ident, Result, Token,
+    ext::IdentExt as _,
+    parse::{ParseStream, Parser as _},
+};
+
+use crate::{
+    errors::Errors,
+    values::{
+        Count, CratePath, Delays, Factor, Jitter, Millis, Names, Policy, Predicate, Shape,
+        SleepPath, Text, Value,
+    },
+};
+
+/// A value with the key it was given for.
+pub(crate) struct Keyed<T> {
+    pub(crate) key: Ident,
+    pub(crate) value: T,
+}
+
+/// Declares the keys: a line here, a value type in `values.rs` and its use in `expand.rs` make one.
+macro_rules! keys {
+    ($($name:literal => $field:ident: $value:ty,)+) => {
+        /// The keys that were given. `None` also stands for one that was given wrongly.
+        #[derive(Default)]
+        pub(crate) struct Args {
+            $(pub(crate) $field: Option<Keyed<$value>>,)+
+        }
+
+        const KEYS: &[&str] = &[$($name),+];
+
+        /// Which keys were seen, for the error about a second one.
+        #[derive(Default)]
+        struct Seen {
+            $($field: Option<Ident>,)+
+        }
+
+        fn set(args: &mut Args, seen: &mut Seen, key: Ident, input: ParseStream<'_>) -> Result<()> {
+            match key.unraw().to_string().as_str() {
+                $($name => {
+                    once(&mut seen.$field, &key)?;
+                    let value = <$value as Value>::parse(&key, input)?;
+                    args.$field = Some(Keyed { key, value });
+                })+
+                name => return Err(unknown(&key, name)),
+            }
+            Ok(())
+        }
+    };
+}
+
+keys! {
+    "max" => max: Count,
+    "base_ms" => base: Millis,
+    "factor" => factor: Factor,
+    "backoff" => backoff: Shape,
+    "delays_ms" => delays: Delays,
+    "cap_ms" => cap: Millis,
+    "jitter" => jitter: Jitter,
+    "on" => on: Predicate,
+    "except" => except: Predicate,
+    "until" => until: Predicate,
+    "clone" => clone: Names,
+    "keep" => keep: Names,
+    "policy" => policy: Policy,
+    "name" => name: Text,
+    "sleep" => sleep: SleepPath,
+    "crate" => krate: CratePath,
+}
+
+impl Args {
+    /// Goes on after a mistake, so that all are reported.
+    pub(crate) fn parse(tokens: TokenStream, errors: &mut Errors) -> Self {
+        let mut args = Self::default();
+        let pairs = |input: ParseStream<'_>| {
+            let mut seen = Seen::default();
+            while !input.is_empty() {
+                let pair = input
+                    .call(Ident::parse_any)
+                    .map_err(|error| Error::new(error.span(), "expected `key = value`"))
+                    .and_then(|key| set(&mut args, &mut seen, key, input));
+                if errors.value(pair).is_none() {
+                    skip_to_comma(input);
+                } else if !input.is_empty() && !input.peek(Token![,]) {
+                    errors.add(input.error("expected `,` before the next key"));
+                    // what follows may well be the next key
+                    if !input.peek(Ident::peek_any) {
+                        skip_to_comma(input);
+                    }
+                }
+                input.parse::<Option<Token![,]>>()?;
+            }
+            Ok(())
+        };
+        let rest = pairs.parse2(tokens);
+        errors.value(rest);
+        args
+    }
+}
+
+fn skip_to_comma(input: ParseStream<'_>) {
+    while !input.is_empty() && !input.peek(Token![,]) {
+        // a token tree always parses where the input is not at its end
+        if input.parse::<proc_macro2::TokenTree>().is_err() {
+            break;
+        }
+    }
+}
+
+/// Every key at most once; a second one is shown together with the first.
+fn once(seen: &mut Option<Ident>, key: &Ident) -> Result<()> {
+    let Some(first) = seen.replace(key.clone()) else {
+        return Ok(());
+    };
+    let mut error = Error::new(key.span(), format!("`{key}` is given twice"));
+    error.combine(Error::new(
+        first.span(),
+        format!("`{key}` is first given here"),
+    ));
+    Err(error)
+}
+
+fn unknown(key: &Ident, name: &str) -> Error {
+    let nearest = KEYS
+        .iter()
+        .map(|known| (distance(name, known), known))
+        .min();
+    let message = match nearest {
+        Some((distance, known))
+            if distance <= 2 || known.starts_with(name) || name.starts_with(known) =>
+        {
+            format!("unknown key `{name}`, did you mean `{known}`?")
+        }
+        _ => format!("unknown key `{name}`, the keys are {}", KEYS.join(", ")),
+    };
+    Error::new(key.span(), message)
+}
+
+/// Insertions, deletions and substitutions that make one word of the other (Levenshtein).
+fn distance(from: &str, to: &str) -> usize {
+    let mut row: Vec<usize> = (0..=to.chars().count()).collect();
+    for (above, a) in from.chars().enumerate() {
+        let mut diagonal = above;
+        let mut left = above.saturating_add(1);
+        if let Some(first) = row.first_mut() {
+            *first = left;
+        }
+        for (b, cell) in to.chars().zip(row.iter_mut().skip(1)) {
+            let substituted = diagonal.saturating_add(usize::from(a != b));
+            diagonal = *cell;
+            left = substituted
+                .min(left.saturating_add(1))
+                .min(cell.saturating_add(1));
+            *cell = left;
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::distance;
+
+    #[test]
+    fn distance_counts_edits() {
+        let cases = [
+            ("max", "max", 0),
+            ("mx", "max", 1),
+            ("bas_ms", "base_ms", 1),
+            ("", "on", 2),
+            ("jiter", "factor", 4),
+        ];
+        for (from, to, edits) in cases {
+            assert_eq!(distance(from, to), edits, "{from} -> {to}");
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! `Args` + function -> `Plan`: what can not be retried, and keys that contradict one another.
+
+use syn::{Expr, ReturnType, Type};
+
+use crate::{
+    args::{Args, Keyed},
+    bindings::{Bindings, nameable},
+    constants::{Known, known},
+    errors::Errors,
+    item::Function,
+    values::{Count, Delays, Jitter, Millis, Predicate},
+};
+
+/// A function that can be retried, and how.
+pub(crate) struct Plan {
+    /// With the signature as it is emitted
+    pub(crate) function: Function,
+    pub(crate) args: Args,
+    pub(crate) bindings: Bindings,
+    pub(crate) returns: Type,
+}
+
+impl Plan {
+    /// `None` if there is nothing to retry; `errors` has the reason then.
+    pub(crate) fn check(args: Args, mut function: Function, errors: &mut Errors) -> Option<Self> {
+        waits(&args, errors);
+        predicates(&args, errors);
+        if let Some(token) = &function.sig.constness {
+            errors.at(token, "a `const fn` can not wait, so it can not be retried");
+        }
+        let bindings = Bindings::plan(&mut function.sig, &args, errors);
+        let returns = nameable(&function.sig.output)
+            .filter(|ty| !matches!(ty, Type::Tuple(unit) if unit.elems.is_empty()));
+        if returns.is_none() {
+            let message = "nothing tells whether this function failed: let it return a `Result`";
+            match &function.sig.output {
+                ReturnType::Default => errors.at(&function.sig.ident, message),
+                ReturnType::Type(_, unit) => errors.at(unit, message),
+            }
+        }
+        Some(Self {
+            function,
+            args,
+            bindings,
+            returns: returns?,
+        })
+    }
+
+    /// When the value of an expression in the attribute is known.
+    pub(crate) fn known(&self, expr: &Expr) -> Known {
+        known(expr, &self.bindings.arguments, &self.function.sig.generics)
+    }
+}
+
+fn literal(millis: Option<&Keyed<Millis>>) -> Option<u64> {
+    millis.and_then(|keyed| keyed.value.0.literal)
+}
+
+/// Waits that no value of the other key can bring about.
+fn waits(args: &Args, errors: &mut Errors) {
+    if args.delays.is_some() {
+        let replaced = [
+            args.base.as_ref().map(|keyed| &keyed.key),
+            args.factor.as_ref().map(|keyed| &keyed.key),
+            args.backoff.as_ref().map(|keyed| &keyed.key),
+        ];
+        for key in replaced.into_iter().flatten() {
+            errors.at(
+                key,
+                format!("`{key}` has no effect beside `delays_ms`, which lists every wait"),
+            );
+        }
+    }
+    let shape = args.backoff.as_ref().map(|keyed| keyed.value.name.as_str());
+    let never_waits = shape == Some("none");
+    if let Some(factor) = &args.factor {
+        if let Some(shape @ ("linear" | "fibonacci" | "fixed" | "none")) = shape {
+            errors.at(
+                &factor.key,
+                format!("`factor` has no effect on the {shape:?} backoff"),
+            );
+        }
+    }
+    if never_waits {
+        let unused = [&args.base, &args.cap]
+            .into_iter()
+            .flatten()
+            .map(|keyed| &keyed.key);
+        for key in unused {
+            errors.at(
+                key,
+                format!("`{key}` has no effect: `backoff = \"none\"` never waits"),
+            );
+        }
+    }
+    jitter(args, never_waits, errors);
+    if let (Some(base), Some(cap)) = (literal(args.base.as_ref()), literal(args.cap.as_ref())) {
+        if base > cap {
+            let written = args.base.as_ref().map(|keyed| &keyed.value.0.expr);
+            errors.at(
+                written,
+                format!("`base_ms` ({base}) must not be above `cap_ms` ({cap})"),
+            );
+        }
+    }
+    if let (Some(Delays::List(delays)), Some(cap)) = (
+        args.delays.as_ref().map(|keyed| &keyed.value),
+        literal(args.cap.as_ref()),
+    ) {
+        for delay in delays
+            .iter()
+            .filter(|delay| delay.literal.is_some_and(|ms| ms > cap))
+        {
+            errors.at(
+                &delay.expr,
+                format!("no entry of `delays_ms` may be above `cap_ms` ({cap})"),
+            );
+        }
+    }
+}
+
+fn jitter(args: &Args, never_waits: bool, errors: &mut Errors) {
+    let Some(jitter) = &args.jitter else { return };
+    match &jitter.value {
+        Jitter::Named(name) if name == "None" => {}
+        _ if never_waits || literal(args.base.as_ref()) == Some(0) => {
+            errors.at(
+                &jitter.key,
+                "`jitter` has no effect: there is no wait to shorten",
+            );
+        }
+        Jitter::Named(name) if name == "Decorrelated" => {
+            let replaced = [
+                args.factor.as_ref().map(|keyed| &keyed.key),
+                args.backoff.as_ref().map(|keyed| &keyed.key),
+                args.delays.as_ref().map(|keyed| &keyed.key),
+            ];
+            for key in replaced.into_iter().flatten() {
+                errors.at(key, format!("`{key}` has no effect on `jitter = \"decorrelated\"`, which grows by itself"));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn predicates(args: &Args, errors: &mut Errors) {
+    for keyed in [&args.except, &args.until].into_iter().flatten() {
+        if let Predicate::Any(span) = keyed.value {
+            errors.span(span, format!("`{}` can not be \"any\"", keyed.key));
+        }
+    }
+    let one_call = matches!(
+        args.max.as_ref().map(|keyed| &keyed.value),
+        Some(Count::Calls(calls)) if calls.literal == Some(1)
+    );
+    if one_call {
+        let unused = [&args.on, &args.except, &args.until].into_iter().flatten();
+        for keyed in unused {
+            let key = &keyed.key;
+            errors.at(
+                key,
+                format!("`{key}` has no effect: `max = 1` is one call and no retry"),
+            );
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Whether an expression is a constant, judged by how it is written.
+
+use syn::{Expr, ExprPath, GenericParam, Generics, Ident, Path};
+
+/// When the value of an expression is known.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Known {
+    /// While compiling, in an item of its own: checked wherever the function is
+    InItem,
+    /// While compiling, once generic parameters are known
+    Inline,
+    /// When the program runs
+    AtRunTime,
+}
+
+/// Constants are written in capitals (the compiler warns where they are not); an argument, `self`,
+/// a call or anything else belongs to the run.
+pub(crate) fn known(expr: &Expr, arguments: &[Ident], generics: &Generics) -> Known {
+    let all = |parts: &[&Expr]| {
+        parts
+            .iter()
+            .map(|part| known(part, arguments, generics))
+            .max()
+            .unwrap_or(Known::InItem)
+    };
+    match expr {
+        Expr::Lit(_) => Known::InItem,
+        Expr::Const(_) => Known::Inline,
+        Expr::Path(ExprPath {
+            qself: None, path, ..
+        }) => known_path(path, arguments, generics),
+        Expr::Path(ExprPath {
+            qself: Some(_),
+            path,
+            ..
+        }) if is_constant_name(path) => Known::Inline,
+        Expr::Unary(unary) if !matches!(unary.op, syn::UnOp::Deref(_)) => all(&[&unary.expr]),
+        Expr::Binary(binary) => all(&[&binary.left, &binary.right]),
+        Expr::Cast(cast) => all(&[&cast.expr]),
+        Expr::Paren(paren) => all(&[&paren.expr]),
+        Expr::Group(group) => all(&[&group.expr]),
+        Expr::Reference(reference) => all(&[&reference.expr]),
+        Expr::Array(array) => array
+            .elems
+            .iter()
+            .map(|part| all(&[part]))
+            .max()
+            .unwrap_or(Known::InItem),
+        _ => Known::AtRunTime,
+    }
+}
+
+fn known_path(path: &Path, arguments: &[Ident], generics: &Generics) -> Known {
+    if !is_constant_name(path) {
+        return Known::AtRunTime;
+    }
+    let Some(first) = path.segments.first() else {
+        return Known::AtRunTime;
+    };
+    let first = &first.ident;
+    let is_generic = |name: &Ident| {
+        generics.params.iter().any(|param| match param {
+            GenericParam::Const(param) => param.ident == *name,
+            GenericParam::Type(param) => param.ident == *name,
+            GenericParam::Lifetime(_) => false,
+        })
+    };
+    if path
+        .get_ident()
+        .is_some_and(|name| arguments.contains(name))
+    {
+        return Known::AtRunTime;
+    }
+    // an item can not use the parameters around it; those of an `impl` block are not seen from
+    // here, but have names of one letter
+    let may_be_generic = path.leading_colon.is_none()
+        && (first == "Self" || first.to_string().chars().count() == 1 || is_generic(first));
+    if may_be_generic {
+        Known::Inline
+    } else {
+        Known::InItem
+    }
+}
+
+fn is_constant_name(path: &Path) -> bool {
+    path.segments.last().is_some_and(|last| {
+        let name = last.ident.to_string();
+        name.starts_with(|c: char| c.is_uppercase() || c == '_')
+            && !name.contains(|c: char| c.is_lowercase())
+    })
+}

@@ -1,0 +1,208 @@
+//! `#[derive(Transient)]`: marks on variants -> an implementation of `Transient`.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens as _, quote, quote_spanned};
+use syn::{
+    Attribute, Data, DeriveInput, Error, Field, Fields, Ident, Index, Member, Meta, Path, Result,
+    spanned::Spanned as _,
+};
+
+use crate::errors::Errors;
+
+pub(crate) fn transient(item: TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let implementation = errors
+        .value(syn::parse2(item))
+        .map(|input: DeriveInput| implementation(&input, &mut errors));
+    match errors.into_compile_errors() {
+        Some(errors) => errors,
+        None => implementation.unwrap_or_default(),
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Transient,
+    Permanent,
+    Inner,
+}
+
+/// The mark among the attributes, and where it stands.
+fn mark<'a>(attrs: &'a [Attribute], errors: &mut Errors) -> Option<(Mark, &'a Attribute)> {
+    let mut found = None;
+    for attr in attrs {
+        let is = |name: &str| attr.path().is_ident(name);
+        let mark = match &attr.meta {
+            Meta::Path(_) if is("transient") => Mark::Transient,
+            Meta::Path(_) if is("permanent") => Mark::Permanent,
+            Meta::List(list) if is("transient") && list.tokens.to_string() == "inner" => {
+                Mark::Inner
+            }
+            Meta::List(_) if is("transient") && attr.parse_args_with(crate_path).is_ok() => {
+                continue;
+            }
+            _ if is("transient") || is("permanent") => {
+                errors.at(
+                    attr,
+                    "expected `#[transient]`, `#[permanent]` or `#[transient(inner)]`",
+                );
+                continue;
+            }
+            _ => continue,
+        };
+        if found.is_some() {
+            errors.at(attr, "marked twice");
+        } else {
+            found = Some((mark, attr));
+        }
+    }
+    found
+}
+
+fn crate_path(input: syn::parse::ParseStream<'_>) -> Result<Path> {
+    input.parse::<syn::Token![crate]>()?;
+    input.parse::<syn::Token![=]>()?;
+    input.call(Path::parse_mod_style)
+}
+
+fn implementation(input: &DeriveInput, errors: &mut Errors) -> TokenStream {
+    let runtime = input
+        .attrs
+        .iter()
+        .filter(|attr| attr.path().is_ident("transient"))
+        .find_map(|attr| attr.parse_args_with(crate_path).ok())
+        .map_or_else(|| quote! { ::retry_runtime }, |path| quote! { #path });
+    let private = quote! { #runtime::__private };
+    let default = mark(&input.attrs, errors);
+    let mut asked = Vec::new();
+    let arms: Vec<TokenStream> = match &input.data {
+        Data::Struct(data) => match default {
+            Some((mark, at)) => {
+                let pattern = quote! { Self };
+                errors
+                    .value(arm(&pattern, &data.fields, mark, at, &private, &mut asked))
+                    .into_iter()
+                    .collect()
+            }
+            None => {
+                errors.at(
+                    &input.ident,
+                    "mark the type `#[transient]`, `#[permanent]` or `#[transient(inner)]`",
+                );
+                Vec::new()
+            }
+        },
+        Data::Enum(data) => data
+            .variants
+            .iter()
+            .filter_map(|variant| {
+                let Some((mark, at)) = mark(&variant.attrs, errors).or(default) else {
+                    errors.at(
+                        variant,
+                        "mark the variant `#[transient]`, `#[permanent]` or `#[transient(inner)]`, \
+                         or the whole enum, for all variants without a mark",
+                    );
+                    return None;
+                };
+                let name = &variant.ident;
+                errors.value(arm(
+                    &quote! { Self::#name },
+                    &variant.fields,
+                    mark,
+                    at,
+                    &private,
+                    &mut asked,
+                ))
+            })
+            .collect(),
+        Data::Union(data) => {
+            errors.at(
+                data.union_token,
+                "`Transient` can be derived for structs and enums",
+            );
+            Vec::new()
+        }
+    };
+    let name = &input.ident;
+    let mut generics = input.generics.clone();
+    if generics.type_params().next().is_some() {
+        generics
+            .make_where_clause()
+            .predicates
+            .extend(asked.iter().map(|ty| -> syn::WherePredicate {
+                syn::parse_quote! { #ty: #private::Transient }
+            }));
+    }
+    let (parameters, arguments, conditions) = generics.split_for_impl();
+    // an enum without variants is matched by value
+    let decision = if arms.is_empty() {
+        quote! { match *self {} }
+    } else {
+        quote! { match self { #(#arms)* } }
+    };
+    quote! {
+        #[automatically_derived]
+        impl #parameters #private::Transient for #name #arguments #conditions {
+            fn decision(&self) -> #private::Decision {
+                #decision
+            }
+        }
+    }
+}
+
+fn arm(
+    pattern: &TokenStream,
+    fields: &Fields,
+    mark: Mark,
+    at: &Attribute,
+    private: &TokenStream,
+    asked: &mut Vec<syn::Type>,
+) -> Result<TokenStream> {
+    let fixed = match mark {
+        Mark::Transient => quote! { Retry },
+        Mark::Permanent => quote! { Stop },
+        Mark::Inner => {
+            let (member, ty) = inner(fields, at)?;
+            asked.push(ty.clone());
+            let inner = Ident::new("inner", proc_macro2::Span::mixed_site());
+            let ask = quote_spanned! {ty.span()=> #private::Transient::decision };
+            return Ok(quote! { #pattern { #member: #inner, .. } => #ask(#inner), });
+        }
+    };
+    Ok(quote! { #pattern { .. } => #private::Decision::#fixed, })
+}
+
+/// The field that `#[transient(inner)]` asks.
+fn inner<'a>(fields: &'a Fields, at: &Attribute) -> Result<(Member, &'a syn::Type)> {
+    let is_source = |field: &Field| {
+        field.ident.as_ref().is_some_and(|name| name == "source")
+            || field
+                .attrs
+                .iter()
+                .any(|attr| attr.path().is_ident("from") || attr.path().is_ident("source"))
+    };
+    let member = |(index, field): (usize, &Field)| {
+        field
+            .ident
+            .clone()
+            .map_or_else(|| Member::Unnamed(Index::from(index)), Member::Named)
+    };
+    let marked = fields
+        .iter()
+        .enumerate()
+        .find(|(_, field)| is_source(field));
+    let only = fields
+        .iter()
+        .enumerate()
+        .next()
+        .filter(|_| fields.len() == 1);
+    marked
+        .or(only)
+        .map(|(index, field)| (member((index, field)), &field.ty))
+        .ok_or_else(|| {
+            Error::new_spanned(
+                at.to_token_stream(),
+                "`inner` needs one field, or one marked `#[from]` or `#[source]`",
+            )
+        })
+}

@@ -1,0 +1,81 @@
+//! The annotated item: a function whose body stays the tokens that were written.
+
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use quote::{TokenStreamExt as _, quote};
+use syn::{
+    Attribute, Ident, Result, Signature, Token, Visibility,
+    parse::{Parse, ParseStream, Parser as _},
+};
+
+/// A function, method or trait method with a body.
+#[derive(Clone)]
+pub(crate) struct Function {
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) vis: Visibility,
+    pub(crate) sig: Signature,
+    /// Attributes at the start of the body, which belong to the function
+    pub(crate) inner_attrs: Vec<Attribute>,
+    pub(crate) body: Group,
+}
+
+impl Parse for Function {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let attrs = input.call(Attribute::parse_outer)?;
+        let vis = input.parse()?;
+        if !is_signature(input) {
+            return Err(input.error("`#[retryable]` goes on a function or method"));
+        }
+        let sig: Signature = input.parse()?;
+        if input.peek(Token![;]) {
+            return Err(
+                input.error("`#[retryable]` needs a body to retry: put it on the implementation")
+            );
+        }
+        let TokenTree::Group(body) = input.parse()? else {
+            return Err(input.error("expected the body of the function"));
+        };
+        let (inner_attrs, statements) = split_inner_attributes.parse2(body.stream())?;
+        let mut without_attrs = Group::new(Delimiter::Brace, statements);
+        without_attrs.set_span(body.span());
+        Ok(Self {
+            attrs,
+            vis,
+            sig,
+            inner_attrs,
+            body: without_attrs,
+        })
+    }
+}
+
+fn is_signature(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    ahead.parse::<Option<Token![const]>>().is_ok()
+        && ahead.parse::<Option<Token![async]>>().is_ok()
+        && ahead.parse::<Option<Token![unsafe]>>().is_ok()
+        && ahead.parse::<Option<syn::Abi>>().is_ok()
+        && ahead.peek(Token![fn])
+        && ahead.peek2(Ident)
+}
+
+fn split_inner_attributes(input: ParseStream<'_>) -> Result<(Vec<Attribute>, TokenStream)> {
+    Ok((input.call(Attribute::parse_inner)?, input.parse()?))
+}
+
+impl Function {
+    /// The function with another body.
+    pub(crate) fn with_body(&self, body: &TokenStream) -> TokenStream {
+        let Self {
+            attrs,
+            vis,
+            sig,
+            inner_attrs,
+            body: written,
+        } = self;
+        let mut block = TokenStream::new();
+        block.append_all(inner_attrs);
+        block.extend(body.clone());
+        let mut block = Group::new(Delimiter::Brace, block);
+        block.set_span(written.span());
+        quote! { #(#attrs)* #vis #sig #block }
+    }
+}

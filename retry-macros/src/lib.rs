@@ -1,0 +1,57 @@
+//! The macros of `retry-runtime`: an implementation detail of that crate, which re-exports and
+//! documents them. Depend on `retry-runtime`.
+//!
+//! One pass each: attribute text -> [`args`] -> [`check`] -> [`expand`]; [`errors`] collects what
+//! is wrong on the way.
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod bindings;
+mod check;
+mod constants;
+mod derive;
+mod errors;
+mod expand;
+mod item;
+mod values;
+
+use proc_macro::TokenStream;
+
+use crate::{args::Args, check::Plan, errors::Errors, item::Function};
+
+#[doc = include_str!("retryable.md")]
+#[proc_macro_attribute]
+pub fn retryable(args: TokenStream, item: TokenStream) -> TokenStream {
+    attribute(args.into(), &item.into()).into()
+}
+
+fn attribute(
+    args: proc_macro2::TokenStream,
+    item: &proc_macro2::TokenStream,
+) -> proc_macro2::TokenStream {
+    let mut errors = Errors::default();
+    let args = Args::parse(args, &mut errors);
+    let plan = errors
+        .value(syn::parse2::<Function>(item.clone()))
+        .and_then(|function| Plan::check(args, function, &mut errors));
+    match (errors.into_compile_errors(), plan) {
+        (None, Some(plan)) => expand::expand(&plan),
+        (found, _) => errors::beside(item, &found.unwrap_or_default()),
+    }
+}
+
+/// Implements `Transient` for an error by marks on its variants.
+///
+/// | mark | on a variant, or on a struct |
+/// |---|---|
+/// | `#[transient]` | worth a retry |
+/// | `#[permanent]` | not worth a retry |
+/// | `#[transient(inner)]` | as the inner error says: the only field, or that marked `#[from]` or `#[source]` |
+///
+/// A mark on an enum is that of the variants without one. Without it, every variant needs its
+/// own: a new variant is a decision to take, not one to forget.
+#[proc_macro_derive(Transient, attributes(transient, permanent))]
+pub fn derive_transient(item: TokenStream) -> TokenStream {
+    derive::transient(item.into()).into()
+}

@@ -1,0 +1,138 @@
+//! Numbers from the attribute -> the policy's types. Users' configurations hold them in every
+//! integer type, so that each is taken and none is cut.
+
+use crate::{jitter::Jitter, policy::PolicyError};
+
+/// An integer of any type, known at run time.
+#[diagnostic::on_unimplemented(
+    message = "expected an integer, found `{Self}`",
+    label = "not an integer"
+)]
+pub trait Integer {
+    /// Clamped into the range.
+    fn saturate(self) -> u64;
+}
+
+macro_rules! integers {
+    ($($integer:ty)+) => {
+        $(
+            impl Integer for $integer {
+                #[inline]
+                fn saturate(self) -> u64 {
+                    #[allow(unused_comparisons, reason = "some are unsigned")]
+                    if self < 0 { 0 } else { u64::try_from(self).unwrap_or(u64::MAX) }
+                }
+            }
+
+            impl Integer for std::num::NonZero<$integer> {
+                #[inline]
+                fn saturate(self) -> u64 {
+                    self.get().saturate()
+                }
+            }
+        )+
+    };
+}
+
+integers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
+
+impl<I: Integer + Copy> Integer for &I {
+    #[inline]
+    fn saturate(self) -> u64 {
+        (*self).saturate()
+    }
+}
+
+/// A number of calls that is known at run time; negative counts as 0, and that as 1.
+#[inline]
+pub fn count(calls: impl Integer) -> u32 {
+    u32::try_from(calls.saturate()).unwrap_or(u32::MAX)
+}
+
+/// Milliseconds that are known at run time; negative counts as 0.
+#[inline]
+pub fn millis(ms: impl Integer) -> u64 {
+    ms.saturate()
+}
+
+/// A number of calls that is a constant.
+///
+/// # Panics
+///
+/// At compile time, if it is out of range.
+#[track_caller]
+pub const fn const_count(calls: i128) -> u32 {
+    assert!(calls >= 1, "{}", PolicyError::MaxIsZero.rule());
+    assert!(
+        calls <= 0xffff_ffff,
+        "`max` must be below 2^32; for no limit write `max = \"unlimited\"`"
+    );
+    #[expect(
+        clippy::as_conversions,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "checked above"
+    )]
+    {
+        calls as u32
+    }
+}
+
+/// Milliseconds that are a constant.
+///
+/// # Panics
+///
+/// At compile time, if they are negative or beyond 64 bits.
+#[track_caller]
+pub const fn const_millis(ms: i128) -> u64 {
+    assert!(ms >= 0, "a wait must not be negative");
+    assert!(
+        ms <= 0xffff_ffff_ffff_ffff,
+        "a wait must be below 2^64 milliseconds"
+    );
+    #[expect(
+        clippy::as_conversions,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "checked above"
+    )]
+    {
+        ms as u64
+    }
+}
+
+/// A jitter that is a constant: inherent methods, because those of traits are not `const`.
+#[derive(Debug)]
+pub struct ConstJitter<J>(pub J);
+
+impl ConstJitter<f64> {
+    /// As a ratio
+    pub const fn get(self) -> Jitter {
+        Jitter::Ratio(self.0)
+    }
+}
+
+impl ConstJitter<Jitter> {
+    /// As it is
+    pub const fn get(self) -> Jitter {
+        self.0
+    }
+}
+
+/// Fails the compilation if a part of a constant policy is out of range.
+///
+/// # Panics
+///
+/// At compile time, with the rule that is broken.
+#[track_caller]
+pub const fn require(checked: Result<(), PolicyError>) {
+    if let Err(error) = checked {
+        panic_with(error.rule());
+    }
+}
+
+#[track_caller]
+#[expect(clippy::panic, reason = "at compile time")]
+const fn panic_with(message: &str) -> ! {
+    panic!("{}", message)
+}

@@ -1,0 +1,429 @@
+//! What was asked for: how often, how long, how random.
+
+use std::{fmt, time::Duration};
+
+use crate::{
+    backoff::Backoff,
+    jitter::{Jitter, Waits},
+};
+
+/// How often to try and how long to wait in between.
+///
+/// A plain `Copy` value, built in a constant or at run time, used by
+/// `#[retryable(policy = POLICY)]` or by itself:
+///
+/// ```
+/// use retry_runtime::Policy;
+///
+/// const LOOKUP: Policy = Policy::new().max(4).base_ms(50).cap_ms(2_000);
+///
+/// let mut calls = 0;
+/// let answer = LOOKUP.on(|_: &String| true).retry(|| {
+///     calls += 1;
+///     if calls < 3 { Err(String::from("not yet")) } else { Ok(calls) }
+/// });
+/// assert_eq!(answer, Ok(3));
+/// ```
+///
+/// | part | unit, range | default |
+/// |---|---|---|
+/// | [`max`](Self::max) | calls in total, the first included; at least 1 | 3 |
+/// | [`base`](Self::base) | wait before the first retry, at most the cap | 200 ms |
+/// | [`factor`](Self::factor) | growth per retry; finite, at least 1 | 2.0 |
+/// | [`backoff`](Self::backoff) | shape of the growth | exponential |
+/// | [`cap`](Self::cap) | longest wait, jitter included; above 0 | 30 s |
+/// | [`jitter`](Self::jitter) | share of the wait left to chance | full |
+/// | [`hint_cap`](Self::hint_cap) | longest wait accepted from the other side | 5 min |
+///
+/// The setters take any value. One that is out of range is reported by [`validate`](Self::validate),
+/// and counts as the nearest allowed one where the policy is used all the same, so that a bad
+/// configuration neither panics nor retries without a pause: a `max` of 0 counts as 1, a factor
+/// below 1 or NaN as 1, a cap below the base caps the base too, a cap of 0 counts as 1 ms.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[must_use = "a policy does nothing until it is used"]
+pub struct Policy {
+    max: Option<u32>,
+    backoff: Backoff,
+    base: Duration,
+    factor: f64,
+    cap: Duration,
+    jitter: Jitter,
+    hint_cap: Duration,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Setters.
+impl Policy {
+    /// Three calls, waits of 200 ms and 400 ms with full jitter.
+    pub const fn new() -> Self {
+        Self {
+            max: Some(3),
+            backoff: Backoff::Exponential,
+            base: Duration::from_millis(200),
+            factor: 2.0,
+            cap: Duration::from_secs(30),
+            jitter: Jitter::Full,
+            hint_cap: Duration::from_secs(300),
+        }
+    }
+
+    /// Calls in total, the first included: `max(3)` is three calls and two waits. At least 1.
+    pub const fn max(mut self, calls: u32) -> Self {
+        self.max = Some(calls);
+        self
+    }
+
+    /// No limit on the number of calls.
+    pub const fn unlimited(mut self) -> Self {
+        self.max = None;
+        self
+    }
+
+    /// The wait before the first retry, before jitter. Zero means no wait at all.
+    pub const fn base(mut self, wait: Duration) -> Self {
+        self.base = wait;
+        self
+    }
+
+    /// [`base`](Self::base) in milliseconds.
+    pub const fn base_ms(self, ms: u64) -> Self {
+        self.base(Duration::from_millis(ms))
+    }
+
+    /// Growth of the exponential backoff per retry. Finite, at least 1.
+    pub const fn factor(mut self, factor: f64) -> Self {
+        self.factor = factor;
+        self
+    }
+
+    /// How the wait grows from retry to retry.
+    pub const fn backoff(mut self, backoff: Backoff) -> Self {
+        self.backoff = backoff;
+        self
+    }
+
+    /// A list of waits in milliseconds instead of a base and a factor; its last entry repeats.
+    /// At least one entry, none above the cap.
+    pub const fn delays_ms(self, delays: &'static [u64]) -> Self {
+        self.backoff(Backoff::Delays(delays))
+    }
+
+    /// The longest wait, jitter included. Above 0, and at least the base.
+    pub const fn cap(mut self, wait: Duration) -> Self {
+        self.cap = wait;
+        self
+    }
+
+    /// [`cap`](Self::cap) in milliseconds.
+    pub const fn cap_ms(self, ms: u64) -> Self {
+        self.cap(Duration::from_millis(ms))
+    }
+
+    /// How much of the wait is left to chance.
+    pub const fn jitter(mut self, jitter: Jitter) -> Self {
+        self.jitter = jitter;
+        self
+    }
+
+    /// The longest wait accepted from [`Decision::RetryAfter`](crate::Decision::RetryAfter). A
+    /// longer one ends the call with its error.
+    pub const fn hint_cap(mut self, wait: Duration) -> Self {
+        self.hint_cap = wait;
+        self
+    }
+}
+
+/// What the policy comes to.
+impl Policy {
+    /// Calls in total; `None` if unlimited.
+    pub const fn max_calls(&self) -> Option<u32> {
+        match self.max {
+            Some(0) => Some(1),
+            max => max,
+        }
+    }
+
+    /// The longest accepted hint of the other side.
+    pub(crate) const fn longest_hint(&self) -> Duration {
+        self.hint_cap
+    }
+
+    /// The wait before retry `retry`, counted from 0, before jitter: `min(cap, base * factor^retry)`
+    /// for the exponential backoff. Total for every argument, and never decreasing for a policy
+    /// without a list of delays.
+    ///
+    /// ```
+    /// use retry_runtime::Policy;
+    ///
+    /// let policy = Policy::new().base_ms(200).factor(2.0).cap_ms(1_000);
+    /// let waits = [0, 1, 2, 3, u32::MAX].map(|retry| policy.ceiling(retry).as_millis());
+    /// assert_eq!(waits, [200, 400, 800, 1_000, 1_000]);
+    /// ```
+    pub fn ceiling(&self, retry: u32) -> Duration {
+        // `max` also turns NaN into 1
+        self.backoff
+            .wait(self.base, self.factor.max(1.0), retry)
+            .min(self.longest_wait())
+    }
+
+    /// The wait before retry `retry`, counted from 0, with jitter; `previous` is the wait before the
+    /// retry before it. `draw(n)` gives the random number, within `0..=n`: pinned in a test, drawn
+    /// from a seeded generator in a simulation. A larger number is taken as `n`.
+    ///
+    /// ```
+    /// use retry_runtime::{Jitter, Policy};
+    ///
+    /// let policy = Policy::new().base_ms(200).jitter(Jitter::Equal);
+    /// let wait = |share: fn(u128) -> u128| policy.wait_with(1, None, share).as_millis();
+    /// assert_eq!((wait(|_| 0), wait(|n| n / 2), wait(|n| n)), (200, 300, 400));
+    /// ```
+    pub fn wait_with(
+        &self,
+        retry: u32,
+        previous: Option<Duration>,
+        draw: impl FnOnce(u128) -> u128,
+    ) -> Duration {
+        let waits = Waits {
+            ceiling: self.ceiling(retry),
+            base: self.base,
+            cap: self.longest_wait(),
+            previous: previous.unwrap_or(self.base),
+        };
+        if waits.ceiling.is_zero() {
+            return Duration::ZERO;
+        }
+        self.jitter.apply(&waits, draw)
+    }
+
+    /// A cap of zero would turn every wait into none.
+    const fn longest_wait(&self) -> Duration {
+        if self.cap.is_zero() {
+            Duration::from_millis(1)
+        } else {
+            self.cap
+        }
+    }
+}
+
+/// Checks.
+impl Policy {
+    /// This policy, if all its parts are in range and agree with one another.
+    ///
+    /// ```
+    /// use retry_runtime::{Policy, PolicyError};
+    ///
+    /// struct Config { attempts: u32, factor: f64 }
+    /// let config = Config { attempts: 5, factor: f64::NAN };
+    ///
+    /// let error = Policy::new().max(config.attempts).factor(config.factor).validate().unwrap_err();
+    /// assert_eq!(error.to_string(), "`factor` is NaN: it must be a finite number of at least 1");
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The first part that is out of range, with its value and what is allowed.
+    pub const fn validate(self) -> Result<Self, PolicyError> {
+        match self.check() {
+            Ok(()) => Ok(self),
+            Err(error) => Err(error),
+        }
+    }
+
+    #[doc(hidden)]
+    pub const fn check(&self) -> Result<(), PolicyError> {
+        let parts = [
+            self.check_max(),
+            self.check_factor(),
+            self.check_cap(),
+            self.check_base(),
+            self.check_delays(),
+            self.check_jitter(),
+        ];
+        // `?` and iterators are not available in constants
+        let mut part = 0;
+        #[expect(
+            clippy::indexing_slicing,
+            clippy::arithmetic_side_effects,
+            reason = "bounded by the length"
+        )]
+        while part < parts.len() {
+            if let Err(error) = parts[part] {
+                return Err(error);
+            }
+            part += 1;
+        }
+        Ok(())
+    }
+
+    #[doc(hidden)]
+    pub const fn check_max(&self) -> Result<(), PolicyError> {
+        match self.max {
+            Some(0) => Err(PolicyError::MaxIsZero),
+            _ => Ok(()),
+        }
+    }
+
+    #[doc(hidden)]
+    pub const fn check_factor(&self) -> Result<(), PolicyError> {
+        if self.factor >= 1.0 && self.factor.is_finite() {
+            Ok(())
+        } else {
+            Err(PolicyError::FactorOutOfRange(self.factor))
+        }
+    }
+
+    #[doc(hidden)]
+    pub const fn check_cap(&self) -> Result<(), PolicyError> {
+        if self.cap.is_zero() {
+            Err(PolicyError::CapIsZero)
+        } else {
+            Ok(())
+        }
+    }
+
+    #[doc(hidden)]
+    pub const fn check_base(&self) -> Result<(), PolicyError> {
+        let uses_base = !matches!(self.backoff, Backoff::None | Backoff::Delays(_));
+        if uses_base && self.base.as_nanos() > self.cap.as_nanos() {
+            Err(PolicyError::BaseAboveCap {
+                base: self.base,
+                cap: self.cap,
+            })
+        } else {
+            Ok(())
+        }
+    }
+
+    #[doc(hidden)]
+    pub const fn check_delays(&self) -> Result<(), PolicyError> {
+        let Backoff::Delays(delays) = self.backoff else {
+            return Ok(());
+        };
+        if delays.is_empty() {
+            return Err(PolicyError::DelaysAreEmpty);
+        }
+        let mut index = 0;
+        #[expect(
+            clippy::indexing_slicing,
+            clippy::arithmetic_side_effects,
+            reason = "bounded by the length"
+        )]
+        while index < delays.len() {
+            let delay = Duration::from_millis(delays[index]);
+            if delay.as_nanos() > self.cap.as_nanos() {
+                return Err(PolicyError::DelayAboveCap {
+                    delay,
+                    cap: self.cap,
+                });
+            }
+            index += 1;
+        }
+        Ok(())
+    }
+
+    #[doc(hidden)]
+    pub const fn check_jitter(&self) -> Result<(), PolicyError> {
+        match self.jitter {
+            Jitter::Ratio(ratio) if !(ratio >= 0.0 && ratio <= 1.0) => {
+                Err(PolicyError::JitterOutOfRange(ratio))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A part of a [`Policy`] that is out of range. Its text names the part as the attribute's key
+/// and the method do, gives the value, and says what is allowed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum PolicyError {
+    /// `max` is 0: not even the first call would be allowed
+    MaxIsZero,
+    /// `factor` is below 1, infinite or NaN
+    FactorOutOfRange(f64),
+    /// `cap` is 0: there would be no wait
+    CapIsZero,
+    /// `base` is longer than `cap`
+    BaseAboveCap {
+        /// The first wait
+        base: Duration,
+        /// The longest wait
+        cap: Duration,
+    },
+    /// `delays_ms` has no entry
+    DelaysAreEmpty,
+    /// An entry of `delays_ms` is longer than `cap`
+    DelayAboveCap {
+        /// The entry
+        delay: Duration,
+        /// The longest wait
+        cap: Duration,
+    },
+    /// The ratio of `jitter` is below 0, above 1 or NaN
+    JitterOutOfRange(f64),
+}
+
+impl PolicyError {
+    /// The rule that was broken, without the value: a constant can not format numbers.
+    #[doc(hidden)]
+    pub const fn rule(self) -> &'static str {
+        match self {
+            Self::MaxIsZero => "`max` must be at least 1: it counts calls, the first included",
+            Self::FactorOutOfRange(_) => "`factor` must be a finite number of at least 1",
+            Self::CapIsZero => {
+                "`cap_ms` must be above 0; for no wait at all write `backoff = \"none\"`"
+            }
+            Self::BaseAboveCap { .. } => {
+                "`base_ms` must not be above `cap_ms` (30000 unless given)"
+            }
+            Self::DelaysAreEmpty => "`delays_ms` must have at least one entry",
+            Self::DelayAboveCap { .. } => {
+                "no entry of `delays_ms` may be above `cap_ms` (30000 unless given)"
+            }
+            Self::JitterOutOfRange(_) => "the ratio of `jitter` must be within 0.0..=1.0",
+        }
+    }
+}
+
+impl fmt::Display for PolicyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::MaxIsZero => write!(
+                f,
+                "`max` is 0: it must be at least 1, it counts calls, the first included"
+            ),
+            Self::FactorOutOfRange(factor) => {
+                write!(
+                    f,
+                    "`factor` is {factor}: it must be a finite number of at least 1"
+                )
+            }
+            Self::CapIsZero => write!(f, "`cap` is 0: it must be above 0"),
+            Self::BaseAboveCap { base, cap } => {
+                write!(f, "`base` is {base:?}: it must not be above `cap`, {cap:?}")
+            }
+            Self::DelaysAreEmpty => {
+                write!(f, "`delays_ms` is empty: it must have at least one entry")
+            }
+            Self::DelayAboveCap { delay, cap } => {
+                write!(
+                    f,
+                    "`delays_ms` has an entry of {delay:?}: none may be above `cap`, {cap:?}"
+                )
+            }
+            Self::JitterOutOfRange(ratio) => {
+                write!(
+                    f,
+                    "the ratio of `jitter` is {ratio}: it must be within 0.0..=1.0"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for PolicyError {}

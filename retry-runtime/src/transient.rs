@@ -1,0 +1,154 @@
+//! Which errors are worth another attempt, said by the error's type.
+
+use std::{convert::Infallible, error::Error, io, rc::Rc, sync::Arc};
+
+use crate::decision::Decision;
+
+/// An error that knows whether trying again can help. Used by `#[retryable]` without `on`.
+///
+/// Usually derived, with a mark on each variant:
+///
+/// ```
+/// # #[cfg(feature = "macros")] {
+/// use retry_runtime::Transient;
+///
+/// #[derive(Debug, Transient)]
+/// enum ApiError {
+///     #[transient]
+///     Timeout,
+///     #[permanent]
+///     Unauthorized,
+///     #[transient(inner)]
+///     Io(std::io::Error),
+/// }
+///
+/// assert!(ApiError::Timeout.is_transient());
+/// assert!(!ApiError::Unauthorized.is_transient());
+/// assert!(ApiError::Io(std::io::ErrorKind::ConnectionReset.into()).is_transient());
+/// # }
+/// ```
+///
+/// Written by hand where the answer depends on more than the variant:
+///
+/// ```
+/// use retry_runtime::{Decision, Transient};
+///
+/// struct Status(u16);
+///
+/// impl Transient for Status {
+///     fn decision(&self) -> Decision {
+///         matches!(self.0, 408 | 429 | 500 | 502..=504).into()
+///     }
+/// }
+/// # assert!(Status(503).is_transient() && !Status(404).is_transient());
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say which of its values are worth a retry",
+    label = "not `Transient`",
+    note = "name the errors to retry with `on = \"is_transient\"` or `on(MyError::Timeout)`, retry all with `on = \"any\"`, or mark its variants with `#[derive(Transient)]`"
+)]
+pub trait Transient {
+    /// What to do after this error.
+    fn decision(&self) -> Decision;
+
+    /// Whether another attempt is worth it.
+    fn is_transient(&self) -> bool {
+        self.decision() != Decision::Stop
+    }
+}
+
+/// The kinds that tell of a state which passes by itself:
+///
+/// | kind | why |
+/// |---|---|
+/// | `ConnectionRefused` | a server that starts or restarts does not listen yet |
+/// | `ConnectionReset`, `ConnectionAborted`, `BrokenPipe` | the connection broke; a new one may hold |
+/// | `HostUnreachable`, `NetworkUnreachable`, `NetworkDown` | routes change and links come back |
+/// | `TimedOut` | slow now does not mean slow later |
+/// | `Interrupted` | a signal came in between; meant to be called again |
+/// | `WouldBlock` | not ready yet |
+/// | `ResourceBusy`, `ExecutableFileBusy`, `Deadlock` | somebody else holds it and will let go |
+/// | `StaleNetworkFileHandle` | opening the file anew gives a fresh handle |
+///
+/// `UnexpectedEof` is not among them: it is a broken connection for a client, but a damaged file
+/// for a reader. Neither are `AddrInUse`, `NotConnected` and `StorageFull`, which seldom pass
+/// without somebody's doing. Use `on(...)` where they do.
+///
+/// Whether the operation may run twice is for the caller to know: after `TimedOut` or
+/// `ConnectionReset` the other side may have done its work.
+impl Transient for io::Error {
+    fn decision(&self) -> Decision {
+        use io::ErrorKind as Kind;
+        matches!(
+            self.kind(),
+            Kind::ConnectionRefused
+                | Kind::ConnectionReset
+                | Kind::ConnectionAborted
+                | Kind::BrokenPipe
+                | Kind::HostUnreachable
+                | Kind::NetworkUnreachable
+                | Kind::NetworkDown
+                | Kind::TimedOut
+                | Kind::Interrupted
+                | Kind::WouldBlock
+                | Kind::ResourceBusy
+                | Kind::ExecutableFileBusy
+                | Kind::Deadlock
+                | Kind::StaleNetworkFileHandle
+        )
+        .into()
+    }
+}
+
+impl Transient for Infallible {
+    fn decision(&self) -> Decision {
+        match *self {}
+    }
+}
+
+macro_rules! as_its_target {
+    ($($pointer:ty),+) => {
+        $(
+            /// As the error pointed to.
+            impl<E: Transient + ?Sized> Transient for $pointer {
+                fn decision(&self) -> Decision {
+                    (**self).decision()
+                }
+            }
+        )+
+    };
+}
+
+as_its_target!(&E, Box<E>, Arc<E>, Rc<E>);
+
+/// The first error of type `E` in a chain of causes: `error` itself, its source, and so on.
+///
+/// ```
+/// use std::{error::Error, io};
+/// use retry_runtime::{Transient, find_source};
+///
+/// #[derive(Debug)]
+/// struct Context(io::Error);
+/// # impl std::fmt::Display for Context {
+/// #     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { write!(f, "in context") }
+/// # }
+/// impl Error for Context {
+///     fn source(&self) -> Option<&(dyn Error + 'static)> { Some(&self.0) }
+/// }
+///
+/// // given as `on = lost_connection`
+/// fn lost_connection(error: &Context) -> bool {
+///     find_source::<io::Error>(error).is_some_and(Transient::is_transient)
+/// }
+/// assert!(lost_connection(&Context(io::ErrorKind::TimedOut.into())));
+/// ```
+pub fn find_source<'e, E: Error + 'static>(error: &'e (dyn Error + 'static)) -> Option<&'e E> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(found) = error.downcast_ref() {
+            return Some(found);
+        }
+        next = error.source();
+    }
+    None
+}

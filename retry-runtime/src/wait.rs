@@ -1,0 +1,66 @@
+//! The two ways to wait: the thread blocks, or the task is woken by a timer.
+
+use std::time::Duration;
+
+/// Blocks the thread.
+pub fn block(wait: Duration) {
+    if !wait.is_zero() {
+        #[expect(clippy::disallowed_methods, reason = "the one place that blocks")]
+        std::thread::sleep(wait);
+    }
+}
+
+#[cfg(any(feature = "tokio", feature = "smol", feature = "timer"))]
+pub use timer::{pause, require_timer};
+
+#[cfg(any(feature = "tokio", feature = "smol", feature = "timer"))]
+mod timer {
+    use std::{future, task::Poll, time::Duration};
+
+    /// Checks that [`pause`] can wait here.
+    ///
+    /// # Panics
+    ///
+    /// If there is no timer: the only one enabled is tokio's, and the caller, the retried
+    /// function `name`, does not run on tokio.
+    pub fn require_timer(name: &str) {
+        #[cfg(feature = "tokio")]
+        let on_tokio = tokio::runtime::Handle::try_current().is_ok();
+        #[cfg(not(feature = "tokio"))]
+        let on_tokio = false;
+        assert!(
+            on_tokio || cfg!(any(feature = "smol", feature = "timer")),
+            "`{name}` must wait before it retries, but there is no timer: run it on tokio, \
+             or enable the feature `smol` or `timer` of retry-runtime, or give `sleep = \"path\"`"
+        );
+    }
+
+    /// Lets the task wait, on the timer of the runtime that polls it. Without a wait, lets other
+    /// tasks run once, so that an endless retry without waits does not hold on to its thread.
+    pub async fn pause(wait: Duration) {
+        if wait.is_zero() {
+            return yield_now().await;
+        }
+        #[cfg(feature = "tokio")]
+        if tokio::runtime::Handle::try_current().is_ok() {
+            return tokio::time::sleep(wait).await;
+        }
+        #[cfg(feature = "smol")]
+        async_io::Timer::after(wait).await;
+        #[cfg(all(feature = "timer", not(feature = "smol")))]
+        futures_timer::Delay::new(wait).await;
+    }
+
+    async fn yield_now() {
+        let mut yielded = false;
+        future::poll_fn(|context| {
+            if yielded {
+                return Poll::Ready(());
+            }
+            yielded = true;
+            context.waker().wake_by_ref();
+            Poll::Pending
+        })
+        .await;
+    }
+}
