@@ -8,7 +8,9 @@ use crate::{decision::Decision, jitter, policy::Policy};
 #[derive(Debug)]
 pub struct Attempts {
     failures: u32,
-    previous: Option<Duration>,
+    /// The wait before this attempt in nanoseconds, 0 before there was one. Half the size of a
+    /// `Duration`: this is part of every future.
+    previous: u64,
 }
 
 /// What follows a failed attempt.
@@ -26,7 +28,7 @@ impl Attempts {
     pub const fn begin() -> Self {
         Self {
             failures: 0,
-            previous: None,
+            previous: 0,
         }
     }
 
@@ -55,8 +57,9 @@ impl Attempts {
         if decision == Decision::RetryNow {
             return Next::Wait(Duration::ZERO);
         }
-        let wait = policy.wait_with(retry, self.previous, draw);
-        self.previous = Some(wait);
+        let previous = (self.previous > 0).then_some(Duration::from_nanos(self.previous));
+        let wait = policy.wait_with(retry, previous, draw);
+        self.previous = u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX);
         match decision {
             Decision::RetryAfter(hint) => Next::Wait(wait.max(hint)),
             _ => Next::Wait(wait),

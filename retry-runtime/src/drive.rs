@@ -89,8 +89,12 @@ macro_rules! __retry {
     (@wait $wait:ident, task with $sleep:path) => { $sleep($wait).await };
     (@wait $wait:ident, blocking) => { $crate::__private::block($wait) };
     (@wait $wait:ident, task named $name:expr) => {
-        $crate::__private::require_timer($name);
-        $crate::__private::pause($wait).await
+        if $wait.is_zero() {
+            $crate::__private::yield_now().await
+        } else {
+            $crate::__private::require_timer($name);
+            $crate::__private::pause($wait).await
+        }
     };
 }
 

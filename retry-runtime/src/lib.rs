@@ -76,7 +76,7 @@ pub mod __private {
     };
 
     #[cfg(any(feature = "tokio", feature = "smol", feature = "timer"))]
-    pub use crate::wait::{pause, require_timer};
+    pub use crate::wait::{pause, require_timer, yield_now};
 
     /// Stands for a value where only its type matters.
     ///

@@ -11,11 +11,11 @@ pub fn block(wait: Duration) {
 }
 
 #[cfg(any(feature = "tokio", feature = "smol", feature = "timer"))]
-pub use timer::{pause, require_timer};
+pub use timer::{pause, require_timer, yield_now};
 
 #[cfg(any(feature = "tokio", feature = "smol", feature = "timer"))]
 mod timer {
-    use std::{future, task::Poll, time::Duration};
+    use std::{future, task::Poll};
 
     /// Checks that [`pause`] can wait here.
     ///
@@ -35,23 +35,27 @@ mod timer {
         );
     }
 
-    /// Lets the task wait, on the timer of the runtime that polls it. Without a wait, lets other
-    /// tasks run once, so that an endless retry without waits does not hold on to its thread.
-    pub async fn pause(wait: Duration) {
-        if wait.is_zero() {
-            return yield_now().await;
-        }
+    /// Lets the task wait, on the timer of the runtime that polls it. Where tokio's is the only
+    /// one, this is its future and not one around it, which would be larger.
+    #[cfg(all(feature = "tokio", not(any(feature = "smol", feature = "timer"))))]
+    pub use tokio::time::sleep as pause;
+
+    /// Lets the task wait, on the timer of the runtime that polls it.
+    #[cfg(any(feature = "smol", feature = "timer"))]
+    pub async fn pause(wait: std::time::Duration) {
         #[cfg(feature = "tokio")]
         if tokio::runtime::Handle::try_current().is_ok() {
             return tokio::time::sleep(wait).await;
         }
         #[cfg(feature = "smol")]
         async_io::Timer::after(wait).await;
-        #[cfg(all(feature = "timer", not(feature = "smol")))]
+        #[cfg(not(feature = "smol"))]
         futures_timer::Delay::new(wait).await;
     }
 
-    async fn yield_now() {
+    /// Lets other tasks run once, so that an endless retry without waits does not hold on to its
+    /// thread.
+    pub async fn yield_now() {
         let mut yielded = false;
         future::poll_fn(|context| {
             if yielded {
