@@ -21,6 +21,11 @@ pub(crate) struct Keyed<T> {
     pub(crate) value: T,
 }
 
+/// The value for a key, if it was given.
+pub(crate) fn value<T>(keyed: Option<&Keyed<T>>) -> Option<&T> {
+    keyed.map(|keyed| &keyed.value)
+}
+
 /// Declares the keys: a line here, a value type in `values.rs` and its use in `expand.rs` make one.
 macro_rules! keys {
     ($($name:literal => $field:ident: $value:ty,)+) => {
@@ -123,18 +128,57 @@ fn once(seen: &mut Option<Ident>, key: &Ident) -> Result<()> {
     Err(error)
 }
 
+/// What other libraries call a key, and what that is here.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("attempts", "`max`, which counts calls"),
+    ("max_attempts", "`max`, which counts calls"),
+    (
+        "max_retries",
+        "`max`, which counts calls: one more than the retries",
+    ),
+    (
+        "retries",
+        "`max`, which counts calls: one more than the retries",
+    ),
+    ("times", "`max`, which counts calls"),
+    ("delay", "`base_ms`"),
+    ("initial_delay", "`base_ms`"),
+    ("min_delay", "`base_ms`"),
+    ("wait", "`base_ms`"),
+    ("max_delay", "`cap_ms`"),
+    ("max_interval", "`cap_ms`"),
+    ("multiplier", "`factor`"),
+    ("retry_if", "`on`"),
+    ("retry_for", "`on`"),
+    ("retry_on", "`on`"),
+    ("predicate", "`on`"),
+    ("when", "`on`"),
+    ("no_retry_for", "`except`"),
+];
+
 fn unknown(key: &Ident, name: &str) -> Error {
+    let elsewhere = ELSEWHERE.iter().find(|(known, _)| *known == name);
+    let shared = |known: &&str| known.starts_with(name) || name.starts_with(known);
     let nearest = KEYS
         .iter()
-        .map(|known| (distance(name, known), known))
+        .map(|known| (distance(name, known), *known))
         .min();
-    let message = match nearest {
-        Some((distance, known))
-            if distance <= 2 || known.starts_with(name) || name.starts_with(known) =>
-        {
-            format!("unknown key `{name}`, did you mean `{known}`?")
-        }
-        _ => format!("unknown key `{name}`, the keys are {}", KEYS.join(", ")),
+    let suggestion = elsewhere
+        .map(|(_, here)| String::from(*here))
+        .or_else(|| {
+            KEYS.iter()
+                .copied()
+                .find(shared)
+                .map(|known| format!("`{known}`"))
+        })
+        .or_else(|| {
+            nearest
+                .filter(|(distance, _)| *distance <= 2)
+                .map(|(_, known)| format!("`{known}`"))
+        });
+    let message = match suggestion {
+        Some(suggestion) => format!("unknown key `{name}`, did you mean {suggestion}?"),
+        None => format!("unknown key `{name}`, the keys are {}", KEYS.join(", ")),
     };
     Error::new(key.span(), message)
 }

@@ -11,8 +11,9 @@ use syn::{
 };
 
 use crate::{
-    args::{Args, Keyed},
+    args::{Args, value},
     errors::{Errors, under},
+    private::Private,
     values::Names,
 };
 
@@ -34,7 +35,7 @@ enum From {
 }
 
 impl Binding {
-    pub(crate) fn tokens(&self, private: &TokenStream) -> TokenStream {
+    pub(crate) fn tokens(&self, private: &Private) -> TokenStream {
         let Self {
             cfgs,
             mutability,
@@ -74,8 +75,8 @@ impl Bindings {
         } = sig;
         let mut planner = Planner {
             generics,
-            cloned: names(args.clone.as_ref()),
-            kept: names(args.keep.as_ref()),
+            cloned: names(value(args.clone.as_ref())),
+            kept: names(value(args.keep.as_ref())),
             cfgs: Vec::new(),
             ty: None,
             bindings: Self {
@@ -128,8 +129,8 @@ impl Bindings {
     }
 }
 
-fn names(keyed: Option<&Keyed<Names>>) -> Vec<Ident> {
-    keyed.map(|names| names.value.0.clone()).unwrap_or_default()
+fn names(listed: Option<&Names>) -> Vec<Ident> {
+    listed.map(|names| names.0.clone()).unwrap_or_default()
 }
 
 struct Planner<'a> {

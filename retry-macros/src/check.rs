@@ -1,6 +1,9 @@
 //! `Args` + function -> `Plan`: what can not be retried, and keys that contradict one another.
 
-use syn::{Expr, ReturnType, Type};
+use syn::{
+    Expr, FnArg, GenericArgument, Lifetime, PathArguments, Receiver, ReceiverKind, ReturnType,
+    Signature, Type, TypeReference,
+};
 
 use crate::{
     args::{Args, Keyed},
@@ -28,6 +31,13 @@ impl Plan {
         if let Some(token) = &function.sig.constness {
             errors.at(token, "a `const fn` can not wait, so it can not be retried");
         }
+        if let Some(borrow) = returned_mut_borrow(&function.sig) {
+            errors.at(
+                borrow,
+                "a `&mut` borrow of an argument can not be returned: the next attempt borrows it again; \
+                 return an owned value, a key or an index",
+            );
+        }
         let bindings = Bindings::plan(&mut function.sig, &args, errors);
         let returns = nameable(&function.sig.output)
             .filter(|ty| !matches!(ty, Type::Tuple(unit) if unit.elems.is_empty()));
@@ -38,12 +48,33 @@ impl Plan {
                 ReturnType::Type(_, unit) => errors.at(unit, message),
             }
         }
-        Some(Self {
+        let plan = Self {
             function,
             args,
             bindings,
             returns: returns?,
-        })
+        };
+        plan.delays_are_constant(errors);
+        Some(plan)
+    }
+
+    /// A policy is a plain value that lives as long as the program, and so is its list.
+    fn delays_are_constant(&self, errors: &mut Errors) {
+        let Some(delays) = &self.args.delays else {
+            return;
+        };
+        let exprs: Vec<&Expr> = match &delays.value {
+            Delays::List(list) => list.iter().map(|entry| &entry.expr).collect(),
+            Delays::Constant(expr) => vec![expr],
+        };
+        for expr in exprs {
+            if self.known(expr) == Known::AtRunTime {
+                errors.at(
+                    expr,
+                    "`delays_ms` expects constants, which are written in capitals; for waits known at run time use `base_ms`",
+                );
+            }
+        }
     }
 
     /// When the value of an expression in the attribute is known.
@@ -146,7 +177,13 @@ fn jitter(args: &Args, never_waits: bool, errors: &mut Errors) {
 fn predicates(args: &Args, errors: &mut Errors) {
     for keyed in [&args.except, &args.until].into_iter().flatten() {
         if let Predicate::Any(span) = keyed.value {
-            errors.span(span, format!("`{}` can not be \"any\"", keyed.key));
+            errors.span(
+                span,
+                format!(
+                    "`{}` can not be \"any\": nothing would ever be retried",
+                    keyed.key
+                ),
+            );
         }
     }
     let one_call = matches!(
@@ -162,5 +199,68 @@ fn predicates(args: &Args, errors: &mut Errors) {
                 format!("`{key}` has no effect: `max = 1` is one call and no retry"),
             );
         }
+    }
+}
+
+/// A `&mut` in the return type that borrows from a `&mut` argument.
+fn returned_mut_borrow(sig: &Signature) -> Option<&TypeReference> {
+    let borrows: Vec<_> = sig.inputs.iter().filter_map(borrow).collect();
+    let has_receiver = sig.receiver().is_some();
+    let returned = match &sig.output {
+        ReturnType::Type(_, ty) => mut_reference(ty)?,
+        ReturnType::Default => return None,
+    };
+    let named = returned
+        .lifetime
+        .as_ref()
+        .filter(|lifetime| lifetime.ident != "_");
+    let from_argument = match (named, borrows.as_slice()) {
+        (Some(name), _) => borrows
+            .iter()
+            .any(|(lifetime, mutable)| *mutable && *lifetime == Some(name)),
+        // the receiver, or else the only borrow
+        (None, [(_, mutable), ..]) => *mutable && (has_receiver || borrows.len() == 1),
+        (None, []) => false,
+    };
+    from_argument.then_some(returned)
+}
+
+/// The lifetime of a borrowed argument, and whether it is borrowed mutably.
+fn borrow(input: &FnArg) -> Option<(Option<&Lifetime>, bool)> {
+    match input {
+        FnArg::Receiver(Receiver {
+            kind: ReceiverKind::Reference(_, lifetime, mutable),
+            ..
+        }) => Some((lifetime.as_ref(), mutable.is_some())),
+        FnArg::Receiver(_) => None,
+        FnArg::Typed(argument) => match &*argument.ty {
+            Type::Reference(reference) => {
+                Some((reference.lifetime.as_ref(), reference.mutability.is_some()))
+            }
+            _ => None,
+        },
+    }
+}
+
+/// The first `&mut` in a type such as `Result<Option<&mut T>, E>`.
+fn mut_reference(ty: &Type) -> Option<&TypeReference> {
+    match ty {
+        Type::Reference(reference) if reference.mutability.is_some() => Some(reference),
+        Type::Tuple(tuple) => tuple.elems.iter().find_map(mut_reference),
+        Type::Path(path) => {
+            path.path
+                .segments
+                .iter()
+                .find_map(|segment| match &segment.arguments {
+                    PathArguments::AngleBracketed(arguments) => {
+                        arguments.args.iter().find_map(|argument| match argument {
+                            GenericArgument::Type(ty) => mut_reference(ty),
+                            _ => None,
+                        })
+                    }
+                    _ => None,
+                })
+        }
+        _ => None,
     }
 }

@@ -46,7 +46,8 @@ fn mark<'a>(attrs: &'a [Attribute], errors: &mut Errors) -> Option<(Mark, &'a At
                     attr,
                     "expected `#[transient]`, `#[permanent]` or `#[transient(inner)]`",
                 );
-                continue;
+                // marked, if wrongly
+                Mark::Permanent
             }
             _ => continue,
         };

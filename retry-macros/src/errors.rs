@@ -43,7 +43,7 @@ pub(crate) fn beside(item: &impl ToTokens, errors: &TokenStream) -> TokenStream 
     quote! { #item #errors }
 }
 
-/// Tokens that belong to the expansion, reported under the user's tokens `at`.
+/// The span for tokens of the expansion that are reported under the user's tokens `at`.
 pub(crate) fn under(at: &impl ToTokens) -> Span {
     Span::mixed_site().located_at(at.span())
 }

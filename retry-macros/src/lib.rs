@@ -14,6 +14,8 @@ mod derive;
 mod errors;
 mod expand;
 mod item;
+mod policy;
+mod private;
 mod values;
 
 use proc_macro::TokenStream;

@@ -307,7 +307,7 @@ impl Value for Predicate {
             }
             return Ok(Self::Pattern(quote::quote! { #parsed #guard #condition }));
         }
-        let expr = expression(key, input, "path")?;
+        let expr = expression(key, input, "is_transient")?;
         match expr {
             Expr::Path(ExprPath {
                 path, qself: None, ..
@@ -315,7 +315,7 @@ impl Value for Predicate {
             Expr::Lit(ExprLit {
                 lit: Lit::Str(text),
                 ..
-            }) if text.value() == "any" && key == "on" => Ok(Self::Any(text.span())),
+            }) if text.value() == "any" => Ok(Self::Any(text.span())),
             Expr::Lit(ExprLit {
                 lit: Lit::Str(text),
                 ..

@@ -68,7 +68,10 @@ pub mod __private {
         backoff::Backoff,
         decision::Decision,
         jitter::Jitter,
-        number::{ConstJitter, Integer, const_count, const_millis, count, millis, require},
+        number::{
+            ConstJitter, Integer, const_count, const_millis, count, jitter, millis, require,
+            require_count, require_millis,
+        },
         outcome::{AnyValue, Fallible, Judged, decision, decision_by, holds},
         policy::Policy,
         transient::Transient,

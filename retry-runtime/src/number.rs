@@ -36,13 +36,6 @@ macro_rules! integers {
 
 integers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
 
-impl<I: Integer + Copy> Integer for &I {
-    #[inline]
-    fn saturate(self) -> u64 {
-        (*self).saturate()
-    }
-}
-
 /// A number of calls that is known at run time; negative counts as 0, and that as 1.
 #[inline]
 pub fn count(calls: impl Integer) -> u32 {
@@ -55,50 +48,70 @@ pub fn millis(ms: impl Integer) -> u64 {
     ms.saturate()
 }
 
-/// A number of calls that is a constant.
+/// A jitter that is known at run time: a ratio or a `Jitter`.
+#[inline]
+pub fn jitter(given: impl Into<Jitter>) -> Jitter {
+    given.into()
+}
+
+/// A number of calls that is a constant, clamped.
+pub const fn const_count(calls: i128) -> u32 {
+    const HIGHEST: i128 = 0xffff_ffff;
+    #[expect(
+        clippy::as_conversions,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "within the range, and traits are not available in constants"
+    )]
+    match calls {
+        0..=HIGHEST => calls as u32,
+        i128::MIN..0 => 0,
+        _ => u32::MAX,
+    }
+}
+
+/// Milliseconds that are a constant, clamped.
+pub const fn const_millis(ms: i128) -> u64 {
+    const HIGHEST: i128 = 0xffff_ffff_ffff_ffff;
+    #[expect(
+        clippy::as_conversions,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "within the range, and traits are not available in constants"
+    )]
+    match ms {
+        0..=HIGHEST => ms as u64,
+        i128::MIN..0 => 0,
+        _ => u64::MAX,
+    }
+}
+
+/// Fails the compilation if a constant can not be a number of calls.
 ///
 /// # Panics
 ///
-/// At compile time, if it is out of range.
+/// At compile time, with the rule that is broken.
 #[track_caller]
-pub const fn const_count(calls: i128) -> u32 {
+pub const fn require_count(calls: i128) {
     assert!(calls >= 1, "{}", PolicyError::MaxIsZero.rule());
     assert!(
         calls <= 0xffff_ffff,
         "`max` must be below 2^32; for no limit write `max = \"unlimited\"`"
     );
-    #[expect(
-        clippy::as_conversions,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "checked above"
-    )]
-    {
-        calls as u32
-    }
 }
 
-/// Milliseconds that are a constant.
+/// Fails the compilation if a constant can not be a number of milliseconds.
 ///
 /// # Panics
 ///
-/// At compile time, if they are negative or beyond 64 bits.
+/// At compile time, with the rule that is broken.
 #[track_caller]
-pub const fn const_millis(ms: i128) -> u64 {
+pub const fn require_millis(ms: i128) {
     assert!(ms >= 0, "a wait must not be negative");
     assert!(
         ms <= 0xffff_ffff_ffff_ffff,
         "a wait must be below 2^64 milliseconds"
     );
-    #[expect(
-        clippy::as_conversions,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "checked above"
-    )]
-    {
-        ms as u64
-    }
 }
 
 /// A jitter that is a constant: inherent methods, because those of traits are not `const`.

@@ -11,17 +11,12 @@ use crate::decision::Decision;
     label = "neither a `Result` nor judged by `until`",
     note = "return a `Result`, or say which values are final: `until = \"is_ready\"` or `until(Some(_))`"
 )]
-pub trait Fallible {
-    /// Of a failed attempt
-    type Error;
-
+pub trait Fallible<E> {
     /// The error of a failed attempt.
-    fn failure(&self) -> Option<&Self::Error>;
+    fn failure(&self) -> Option<&E>;
 }
 
-impl<T, E> Fallible for Result<T, E> {
-    type Error = E;
-
+impl<T, E> Fallible<E> for Result<T, E> {
     #[inline]
     fn failure(&self) -> Option<&E> {
         self.as_ref().err()

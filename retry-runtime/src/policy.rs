@@ -379,7 +379,7 @@ impl PolicyError {
                 "`cap_ms` must be above 0; for no wait at all write `backoff = \"none\"`"
             }
             Self::BaseAboveCap { .. } => {
-                "`base_ms` must not be above `cap_ms` (30000 unless given)"
+                "`base_ms` (200 unless given) must not be above `cap_ms` (30000 unless given)"
             }
             Self::DelaysAreEmpty => "`delays_ms` must have at least one entry",
             Self::DelayAboveCap { .. } => {

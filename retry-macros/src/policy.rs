@@ -1,0 +1,273 @@
+//! Values of the attribute -> an expression for the policy, and the checks of its constants.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{Expr, Ident, spanned::Spanned as _};
+
+use crate::{
+    args::value,
+    check::Plan,
+    constants::Known,
+    errors::under,
+    private::Private,
+    values::{Count, Delays, Factor, Jitter, Millis, Number},
+};
+
+/// A call on the policy under construction, and the checks of the part it sets.
+struct Setter {
+    known: Known,
+    call: TokenStream,
+    checks: Vec<Check>,
+}
+
+struct Check {
+    tokens: TokenStream,
+    /// Whether it looks at other parts too
+    compares: bool,
+}
+
+/// An expression for a reference to the policy. What is constant becomes one constant; the rest is
+/// set on a copy of it.
+pub(crate) fn policy(plan: &Plan, private: &Private) -> TokenStream {
+    let setters = setters(plan, private);
+    let (constant, at_run_time): (Vec<_>, Vec<_>) = setters
+        .into_iter()
+        .partition(|setter| setter.known != Known::AtRunTime);
+    let default = quote! { #private::Policy::new() };
+    let start = value(plan.args.policy.as_ref()).map(|policy| &policy.0);
+    let constant = match start.map(|start| (start, plan.known(start))) {
+        None => constant_policy(&default, None, Known::InItem, &constant, private),
+        Some((start, Known::AtRunTime)) => {
+            let given = private.call(under(start), quote! { policy }, quote! { &#start });
+            let calls = constant
+                .iter()
+                .chain(&at_run_time)
+                .map(|setter| &setter.call);
+            // what can be checked without the rest of the policy
+            let checks = constant
+                .iter()
+                .flat_map(|setter| setter.checks.iter().map(move |check| (setter, check)))
+                .filter(|(_, check)| !check.compares)
+                .map(|(Setter { known, call, .. }, Check { tokens, .. })| {
+                    let check = quote! { { let __RETRYABLE = #default #call; #tokens } };
+                    match known {
+                        Known::InItem => quote! { const _: () = #check; },
+                        _ => quote! { const #check; },
+                    }
+                });
+            return quote! { { #(#checks)* &#given #(#calls)* } };
+        }
+        Some((start, known)) => {
+            let check = check(start, "check", private);
+            constant_policy(
+                &start.to_token_stream(),
+                Some(&check),
+                known,
+                &constant,
+                private,
+            )
+        }
+    };
+    if at_run_time.is_empty() {
+        return constant;
+    }
+    let calls = at_run_time.iter().map(|setter| &setter.call);
+    quote! { &(*#constant) #(#calls)* }
+}
+
+fn constant_policy(
+    start: &TokenStream,
+    start_check: Option<&Check>,
+    start_known: Known,
+    setters: &[Setter],
+    private: &Private,
+) -> TokenStream {
+    let calls = setters.iter().map(|setter| &setter.call);
+    let checks = start_check
+        .into_iter()
+        .chain(setters.iter().flat_map(|setter| &setter.checks));
+    let checks: Vec<_> = checks.map(|check| &check.tokens).collect();
+    let known = setters
+        .iter()
+        .map(|setter| setter.known)
+        .fold(start_known, Known::max);
+    if known == Known::InItem {
+        quote! { {
+            const __RETRYABLE: #private::Policy = #start #(#calls)*;
+            #(const _: () = #checks;)*
+            &__RETRYABLE
+        } }
+    } else {
+        quote! {
+            &const {
+                let __RETRYABLE = #start #(#calls)*;
+                #(#checks;)*
+                __RETRYABLE
+            }
+        }
+    }
+}
+
+/// A failed check is reported where the call stands, or where the macro was called if the call
+/// belongs to the expansion: so it has the span of the value itself.
+fn check(value: &impl ToTokens, method: &str, private: &Private) -> Check {
+    let at = value.span();
+    let name = Ident::new(method, at);
+    Check {
+        tokens: private.call(at, quote! { require }, quote! { __RETRYABLE.#name() }),
+        compares: matches!(method, "check" | "check_base" | "check_delays"),
+    }
+}
+
+/// In an order in which each check finds the parts that it compares.
+fn setters(plan: &Plan, private: &Private) -> Vec<Setter> {
+    let args = &plan.args;
+    let always = |call| Setter {
+        known: Known::InItem,
+        call,
+        checks: Vec::new(),
+    };
+    let checked = |expr: &Expr, call, methods: &[&str]| Setter {
+        known: plan.known(expr),
+        call,
+        checks: methods
+            .iter()
+            .map(|method| check(expr, method, private))
+            .collect(),
+    };
+    let count = |number: &Number<u64>| {
+        let value = integer(number, plan.known(&number.expr), "count", private);
+        let mut setter = checked(&number.expr, quote! { .max(#value) }, &[]);
+        setter
+            .checks
+            .extend(in_range(number, "require_count", private));
+        setter
+    };
+    let millis = |Millis(number): &Millis, method: TokenStream, methods: &[&str]| {
+        let value = integer(number, plan.known(&number.expr), "millis", private);
+        let mut setter = checked(&number.expr, quote! { .#method(#value) }, methods);
+        setter
+            .checks
+            .extend(in_range(number, "require_millis", private));
+        setter
+    };
+    let max = value(args.max.as_ref()).map(|max| match max {
+        Count::Unlimited => always(quote! { .unlimited() }),
+        Count::Calls(number) => count(number),
+    });
+    let base =
+        value(args.base.as_ref()).map(|base| millis(base, quote! { base_ms }, &["check_base"]));
+    let factor = value(args.factor.as_ref()).map(|Factor(number)| {
+        let value = float(number, plan.known(&number.expr));
+        checked(&number.expr, quote! { .factor(#value) }, &["check_factor"])
+    });
+    let shape = value(args.backoff.as_ref()).map(|shape| {
+        let variant = &shape.variant;
+        always(quote! { .backoff(#private::Backoff::#variant) })
+    });
+    let delays = value(args.delays.as_ref()).map(|delays| delays_setter(delays, plan, private));
+    // a base above the cap is reported under the base where there is one
+    let cap_checks: &[_] = if base.is_some() {
+        &["check_cap"]
+    } else {
+        &["check_cap", "check_base"]
+    };
+    let cap = value(args.cap.as_ref()).map(|cap| millis(cap, quote! { cap_ms }, cap_checks));
+    let jitter = value(args.jitter.as_ref()).map(|jitter| match jitter {
+        Jitter::Named(variant) => always(quote! { .jitter(#private::Jitter::#variant) }),
+        Jitter::Ratio(number) => {
+            let value = ratio(number, plan.known(&number.expr), private);
+            checked(&number.expr, quote! { .jitter(#value) }, &["check_jitter"])
+        }
+    });
+    [max, base, factor, shape, delays, cap, jitter]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn delays_setter(delays: &Delays, plan: &Plan, private: &Private) -> Setter {
+    match delays {
+        Delays::List(list) => {
+            let known = |entry: &Number<u64>| plan.known(&entry.expr);
+            let entries = list
+                .iter()
+                .map(|entry| integer(entry, known(entry), "millis", private));
+            let written = list.iter().map(|entry| &entry.expr);
+            let mut checks = vec![check(&quote! { #(#written),* }, "check_delays", private)];
+            checks.extend(
+                list.iter()
+                    .filter_map(|entry| in_range(entry, "require_millis", private)),
+            );
+            Setter {
+                known: list.iter().map(known).fold(Known::InItem, Known::max),
+                call: quote! { .delays_ms(&[#(#entries),*]) },
+                checks,
+            }
+        }
+        Delays::Constant(expr) => Setter {
+            known: plan.known(expr),
+            call: quote! { .delays_ms(&#expr) },
+            checks: vec![check(expr, "check_delays", private)],
+        },
+    }
+}
+
+fn ratio(number: &Number<f64>, known: Known, private: &Private) -> TokenStream {
+    let expr = &number.expr;
+    let at = under(expr);
+    match (number.literal, known) {
+        (Some(ratio), _) => quote! { #private::Jitter::Ratio(#ratio) },
+        (None, Known::AtRunTime) => private.call(at, quote! { jitter }, expr),
+        (None, _) => {
+            let wrapped = private.call(at, quote! { ConstJitter }, expr);
+            quote! { #wrapped.get() }
+        }
+    }
+}
+
+/// An integer of any type as the one that `conversion` gives, clamped.
+fn integer(number: &Number<u64>, known: Known, conversion: &str, private: &Private) -> TokenStream {
+    let expr = &number.expr;
+    match (number.literal, known) {
+        (Some(_), _) => {
+            // without the literal's own suffix
+            let value = number.literal.map(proc_macro2::Literal::u64_unsuffixed);
+            quote! { #value }
+        }
+        (None, Known::AtRunTime) => {
+            let conversion = Ident::new(conversion, Span::mixed_site());
+            private.call(under(expr), quote! { #conversion }, expr)
+        }
+        (None, _) => {
+            let conversion = Ident::new(&format!("const_{conversion}"), Span::mixed_site());
+            private.call(under(expr), quote! { #conversion }, widened(expr))
+        }
+    }
+}
+
+/// Takes constants of every integer type, and cuts none.
+fn widened(expr: &Expr) -> TokenStream {
+    quote! { (#expr) as i128 }
+}
+
+/// The check of an integer that is a constant: a literal was checked when it was parsed.
+fn in_range(number: &Number<u64>, requirement: &str, private: &Private) -> Option<Check> {
+    number.literal.is_none().then(|| {
+        let requirement = Ident::new(requirement, Span::mixed_site());
+        let at = number.expr.span();
+        Check {
+            tokens: private.call(at, quote! { #requirement }, widened(&number.expr)),
+            compares: false,
+        }
+    })
+}
+
+fn float(number: &Number<f64>, known: Known) -> TokenStream {
+    let expr = &number.expr;
+    match (number.literal, known) {
+        (Some(value), _) => quote! { #value },
+        (None, Known::AtRunTime) => quote_spanned! {under(expr)=> (#expr).into() },
+        (None, _) => quote_spanned! {under(expr)=> (#expr) as f64 },
+    }
+}

@@ -1,0 +1,61 @@
+//! The path into the runtime that the expansion takes.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+
+use crate::{
+    args::{Args, value},
+    values::CratePath,
+};
+
+/// The module of the runtime that is made for the expansion.
+pub(crate) struct Private {
+    path: TokenStream,
+    /// A path from the user keeps its spans: `$crate` is resolved by them
+    given: bool,
+}
+
+impl Private {
+    pub(crate) fn new(args: &Args) -> Self {
+        match value(args.krate.as_ref()) {
+            Some(CratePath(path)) => Self {
+                path: quote! { #path::__private },
+                given: true,
+            },
+            None => Self {
+                path: quote! { ::retry_runtime::__private },
+                given: false,
+            },
+        }
+    }
+
+    /// A call of a function of the runtime, reported at `span` from its first token on.
+    pub(crate) fn call(
+        &self,
+        span: Span,
+        function: TokenStream,
+        arguments: impl ToTokens,
+    ) -> TokenStream {
+        let path = if self.given {
+            self.path.clone()
+        } else {
+            respanned(self.path.clone(), span)
+        };
+        let function = respanned(function, span);
+        quote_spanned! {span=> #path::#function(#arguments) }
+    }
+}
+
+fn respanned(tokens: TokenStream, span: Span) -> TokenStream {
+    let respanned = tokens.into_iter().map(|mut token| {
+        token.set_span(span);
+        token
+    });
+    respanned.collect()
+}
+
+impl ToTokens for Private {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        self.path.to_tokens(tokens);
+    }
+}

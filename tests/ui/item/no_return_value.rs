@@ -1,0 +1,12 @@
+use retry_runtime::retryable;
+
+#[retryable]
+fn nothing() {}
+
+#[retryable]
+fn unit() -> () {}
+
+#[retryable]
+async fn nothing_async() {}
+
+fn main() {}

@@ -1,0 +1,26 @@
+use retry_runtime::retryable;
+
+#[retryable]
+fn tail() -> Result<u32, std::io::Error> {
+    Ok("text")
+}
+
+#[retryable]
+async fn tail_async() -> Result<u32, std::io::Error> {
+    Ok("text")
+}
+
+#[retryable]
+async fn early() -> Result<u32, std::io::Error> {
+    if true {
+        return Ok("text");
+    }
+    Ok(1)
+}
+
+#[retryable]
+fn semicolon() -> Result<u32, std::io::Error> {
+    Ok(1);
+}
+
+fn main() {}
