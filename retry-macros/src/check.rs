@@ -7,10 +7,11 @@ use syn::{
 
 use crate::{
     args::{Args, Keyed},
-    bindings::{Bindings, nameable},
+    bindings::Bindings,
     constants::{Known, known},
     errors::Errors,
     item::Function,
+    shape::Shape,
     values::{Count, Delays, Jitter, Millis, Predicate},
 };
 
@@ -20,6 +21,8 @@ pub(crate) struct Plan {
     pub(crate) function: Function,
     pub(crate) args: Args,
     pub(crate) bindings: Bindings,
+    pub(crate) shape: Shape,
+    /// The type of an attempt
     pub(crate) returns: Type,
 }
 
@@ -38,21 +41,23 @@ impl Plan {
                  return an owned value, a key or an index",
             );
         }
-        let bindings = Bindings::plan(&mut function.sig, &args, errors);
-        let returns = nameable(&function.sig.output)
-            .filter(|ty| !matches!(ty, Type::Tuple(unit) if unit.elems.is_empty()));
-        if returns.is_none() {
+        let mut shape = Shape::of(&function);
+        let bindings = Bindings::plan(&mut function, &mut shape, &args, errors);
+        let is_unit = matches!(&shape.returns, Some(Type::Tuple(unit)) if unit.elems.is_empty());
+        if is_unit || shape.returns.is_none() {
             let message = "nothing tells whether this function failed: let it return a `Result`";
             match &function.sig.output {
                 ReturnType::Default => errors.at(&function.sig.ident, message),
                 ReturnType::Type(_, unit) => errors.at(unit, message),
             }
         }
+        let returns = shape.returns.clone()?;
         let plan = Self {
             function,
             args,
             bindings,
-            returns: returns?,
+            shape,
+            returns,
         };
         plan.delays_are_constant(errors);
         Some(plan)

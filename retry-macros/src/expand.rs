@@ -1,16 +1,17 @@
 //! `Plan` -> tokens: the signature, and one call into the runtime. Can not fail.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Group, Span, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::{GenericArgument, Ident, LitStr, PathArguments, Type};
 
 use crate::{
     args::value,
-    bindings::rename_self,
+    bindings::{nameable, rename_self},
     check::Plan,
     errors::under,
     policy::policy,
     private::Private,
+    shape::Kind,
     values::{Predicate, SleepPath, Text},
 };
 
@@ -20,7 +21,17 @@ pub(crate) fn expand(plan: &Plan) -> TokenStream {
     let judge = judge(plan, &private);
     let policy = policy(plan, &private);
     let wait = wait(plan, &private);
-    let body = quote! {
+    // `self` is where `#[async_trait]` has moved it
+    let receiver = plan
+        .shape
+        .prelude
+        .as_ref()
+        .and_then(|prelude| prelude.receiver.as_ref());
+    let [judge, policy] = [judge, policy].map(|tokens| match receiver {
+        Some(receiver) => rename_self(tokens, receiver),
+        None => tokens,
+    });
+    let retry = quote! {
         #private::retry! {
             attempt(#attempt)
             judge(#judge)
@@ -28,38 +39,55 @@ pub(crate) fn expand(plan: &Plan) -> TokenStream {
             wait(#wait)
         }
     };
-    plan.function.with_body(&body)
+    plan.function
+        .with_body(&plan.shape.with_retry(&retry, &private))
 }
 
 fn attempt(plan: &Plan, private: &Private) -> TokenStream {
-    let kind = kind(plan);
-    let returns = &plan.returns;
+    let returns = match plan.shape.kind {
+        Kind::Future { .. } => {
+            &nameable(&plan.function.sig.output).unwrap_or_else(|| plan.returns.clone())
+        }
+        Kind::Blocking | Kind::Task => &plan.returns,
+    };
     let bindings = plan
         .bindings
         .per_attempt
         .iter()
         .map(|binding| binding.tokens(private));
-    let body = match &plan.bindings.renamed_self {
-        Some(renamed) => &rename_self(&plan.function.body, renamed),
-        None => &plan.function.body,
+    let mut body = plan.shape.body.clone();
+    if let Some(renamed) = &plan.bindings.renamed_self {
+        let mut changed = Group::new(body.delimiter(), rename_self(body.stream(), renamed));
+        changed.set_span(body.span());
+        body = changed;
+    }
+    let kind = match plan.shape.kind {
+        Kind::Blocking => quote! { blocking },
+        Kind::Task => quote! { task },
+        Kind::Future { .. } => quote! { future },
     };
     quote! { #kind [#returns] [#(#bindings)*] #body }
 }
 
-fn kind(plan: &Plan) -> TokenStream {
-    if plan.function.sig.asyncness.is_some() {
-        quote! { task }
-    } else {
-        quote! { blocking }
-    }
-}
-
 fn wait(plan: &Plan, private: &Private) -> TokenStream {
-    let kind = kind(plan);
+    let blocks = plan.shape.kind == Kind::Blocking;
+    let kind = if blocks {
+        quote! { blocking }
+    } else {
+        quote! { task }
+    };
     if let Some(SleepPath(path)) = value(plan.args.sleep.as_ref()) {
-        return quote! { #kind with #path };
+        let at = under(path);
+        let wait = Ident::new("wait", at);
+        // a blocking function that returns a future would not wait at all
+        let call = if blocks {
+            quote_spanned! {at=> let () = #path(#wait); }
+        } else {
+            quote_spanned! {at=> #path(#wait).await }
+        };
+        return quote! { #kind with |#wait| #call };
     }
-    if plan.function.sig.asyncness.is_none() {
+    if blocks {
         return kind;
     }
     let name = match value(plan.args.name.as_ref()) {

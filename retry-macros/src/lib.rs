@@ -16,6 +16,7 @@ mod expand;
 mod item;
 mod policy;
 mod private;
+mod shape;
 mod values;
 
 use proc_macro::TokenStream;

@@ -9,7 +9,7 @@ use crate::{Decision, Policy, Transient};
 /// The parts come in parentheses, in this order:
 ///
 /// - `attempt`: an expression, evaluated once per attempt, or one of
-///   `blocking`/`task` `[returns] [bindings] { body }`
+///   `blocking`/`task`/`future` `[returns] [bindings] { body }`
 /// - `judge`: `[outcome => failure] |error| decision`, or `|value| is_final, |error| decision`
 /// - `policy`: an expression for `&Policy`, evaluated after a failed attempt only
 /// - `wait`: `blocking`/`task` and the function that waits, or for `task` the name to report when
@@ -61,6 +61,10 @@ macro_rules! __retry {
         }
         .await
     };
+    // the body gives a future
+    (@attempt future $($parts:tt)*) => {
+        $crate::__retry!(@attempt blocking $($parts)*).await
+    };
     (@attempt expression $attempt:expr) => { $attempt };
 
     (@judge $outcome:ident, [$found:ident => $failure:expr] |$error:ident| $decision:expr) => {
@@ -85,8 +89,10 @@ macro_rules! __retry {
         }
     };
 
-    (@wait $wait:ident, blocking with $sleep:path) => { $sleep($wait) };
-    (@wait $wait:ident, task with $sleep:path) => { $sleep($wait).await };
+    (@wait $wait:ident, $kind:ident with |$given:ident| $($sleep:tt)*) => {
+        let $given = $wait;
+        $($sleep)*
+    };
     (@wait $wait:ident, blocking) => { $crate::__private::block($wait) };
     (@wait $wait:ident, task named $name:expr) => {
         if $wait.is_zero() {

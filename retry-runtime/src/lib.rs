@@ -57,6 +57,8 @@ pub use retry_macros::{Transient, retryable};
 /// For the expansion of the attribute only: no promise is made about anything in here.
 #[doc(hidden)]
 pub mod __private {
+    pub use std::boxed::Box;
+
     pub use core::{
         borrow::Borrow, clone::Clone, concat, convert::Into, matches, module_path, option::Option,
         result::Result,
