@@ -35,6 +35,13 @@ macro_rules! keys {
             $(pub(crate) $field: Option<Keyed<$value>>,)+
         }
 
+        impl Args {
+            /// These values, and the defaults for keys that were not given.
+            fn or_each(self, defaults: Self) -> Self {
+                Self { $($field: self.$field.or(defaults.$field),)+ }
+            }
+        }
+
         const KEYS: &[&str] = &[$($name),+];
 
         /// Which keys were seen, for the error about a second one.
@@ -106,6 +113,40 @@ impl Args {
     }
 }
 
+/// Keys on an `impl` block and on its methods.
+impl Args {
+    /// A method's own values, and its block's for the other keys, except for those of the block
+    /// that have no effect beside the method's.
+    pub(crate) fn or(self, mut block: Self) -> Self {
+        let never_waits = self
+            .backoff
+            .as_ref()
+            .is_some_and(|shape| shape.value.name == "none");
+        if self.delays.is_some() || never_waits {
+            (block.base, block.factor, block.backoff) = (None, None, None);
+        }
+        if never_waits {
+            (block.cap, block.jitter) = (None, None);
+        }
+        if self.backoff.is_some() {
+            block.factor = None;
+        }
+        if self.base.is_some() || self.factor.is_some() || self.backoff.is_some() {
+            block.delays = None;
+        }
+        self.or_each(block)
+    }
+
+    /// The keys given that make no sense for several functions.
+    pub(crate) fn of_one_function(&self) -> impl Iterator<Item = &Ident> {
+        let names = [&self.clone, &self.keep]
+            .into_iter()
+            .flatten()
+            .map(|keyed| &keyed.key);
+        names.chain(self.name.as_ref().map(|keyed| &keyed.key))
+    }
+}
+
 fn skip_to_comma(input: ParseStream<'_>) {
     while !input.is_empty() && !input.peek(Token![,]) {
         // a token tree always parses where the input is not at its end
@@ -157,6 +198,11 @@ const ELSEWHERE: &[(&str, &str)] = &[
 ];
 
 fn unknown(key: &Ident, name: &str) -> Error {
+    if name == "skip" {
+        let message =
+            "`skip` stands alone on a method, and leaves it out of a `#[retryable]` impl block";
+        return Error::new(key.span(), message);
+    }
     let elsewhere = ELSEWHERE.iter().find(|(known, _)| *known == name);
     let shared = |known: &&str| known.starts_with(name) || name.starts_with(known);
     let nearest = KEYS

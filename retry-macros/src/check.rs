@@ -1,13 +1,14 @@
 //! `Args` + function -> `Plan`: what can not be retried, and keys that contradict one another.
 
 use syn::{
-    Expr, FnArg, GenericArgument, Lifetime, PathArguments, Receiver, ReceiverKind, ReturnType,
-    Signature, Type, TypeReference,
+    Expr, FnArg, GenericArgument, GenericParam, Ident, Lifetime, PathArguments, Receiver,
+    ReceiverKind, ReturnType, Signature, Type, TypeReference,
 };
 
 use crate::{
     args::{Args, Keyed},
     bindings::Bindings,
+    block::is_retryable,
     constants::{Known, known},
     errors::Errors,
     item::Function,
@@ -22,6 +23,8 @@ pub(crate) struct Plan {
     pub(crate) args: Args,
     pub(crate) bindings: Bindings,
     pub(crate) shape: Shape,
+    /// Names of type and constant parameters
+    params: Vec<Ident>,
     /// The type of an attempt
     pub(crate) returns: Type,
 }
@@ -31,6 +34,12 @@ impl Plan {
     pub(crate) fn check(args: Args, mut function: Function, errors: &mut Errors) -> Option<Self> {
         waits(&args, errors);
         predicates(&args, errors);
+        for again in function.attrs.iter().filter(|attr| is_retryable(attr)) {
+            errors.at(
+                again,
+                "`#[retryable]` is given twice: one would retry the other, and the calls multiply",
+            );
+        }
         if let Some(token) = &function.sig.constness {
             errors.at(token, "a `const fn` can not wait, so it can not be retried");
         }
@@ -52,11 +61,23 @@ impl Plan {
             }
         }
         let returns = shape.returns.clone()?;
+        let own_params = function
+            .sig
+            .generics
+            .params
+            .iter()
+            .filter_map(|param| match param {
+                GenericParam::Const(param) => Some(param.ident.clone()),
+                GenericParam::Type(param) => Some(param.ident.clone()),
+                GenericParam::Lifetime(_) => None,
+            });
+        let params = own_params.chain(function.outer_params.clone()).collect();
         let plan = Self {
             function,
             args,
             bindings,
             shape,
+            params,
             returns,
         };
         plan.delays_are_constant(errors);
@@ -84,7 +105,7 @@ impl Plan {
 
     /// When the value of an expression in the attribute is known.
     pub(crate) fn known(&self, expr: &Expr) -> Known {
-        known(expr, &self.bindings.arguments, &self.function.sig.generics)
+        known(expr, &self.bindings.arguments, &self.params)
     }
 }
 

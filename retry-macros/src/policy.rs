@@ -34,7 +34,7 @@ pub(crate) fn policy(plan: &Plan, private: &Private) -> TokenStream {
         .into_iter()
         .partition(|setter| setter.known != Known::AtRunTime);
     let default = quote! { #private::Policy::new() };
-    let start = value(plan.args.policy.as_ref()).map(|policy| &policy.0);
+    let start = value(plan.args.policy.as_ref()).map(|policy| without_reference(&policy.0));
     let constant = match start.map(|start| (start, plan.known(start))) {
         None => constant_policy(&default, None, Known::InItem, &constant, private),
         Some((start, Known::AtRunTime)) => {
@@ -73,6 +73,14 @@ pub(crate) fn policy(plan: &Plan, private: &Private) -> TokenStream {
     }
     let calls = at_run_time.iter().map(|setter| &setter.call);
     quote! { &(*#constant) #(#calls)* }
+}
+
+/// A policy is copied, so that `&POLICY` is `POLICY`.
+fn without_reference(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Reference(reference) => without_reference(&reference.expr),
+        expr => expr,
+    }
 }
 
 fn constant_policy(

@@ -60,7 +60,12 @@ pub mod __private {
     pub use std::boxed::Box;
 
     pub use core::{
-        borrow::Borrow, clone::Clone, concat, convert::Into, matches, module_path, option::Option,
+        borrow::Borrow,
+        clone::Clone,
+        concat,
+        convert::{Into, identity},
+        matches, module_path,
+        option::Option,
         result::Result,
     };
 
