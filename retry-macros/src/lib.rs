@@ -14,6 +14,8 @@ mod constants;
 mod derive;
 mod errors;
 mod expand;
+#[cfg(test)]
+mod fuzz;
 mod item;
 mod policy;
 mod private;
