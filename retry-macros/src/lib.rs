@@ -15,6 +15,8 @@ mod derive;
 mod errors;
 mod expand;
 #[cfg(test)]
+mod expansion;
+#[cfg(test)]
 mod fuzz;
 mod item;
 mod policy;
