@@ -25,6 +25,7 @@
 //! | feature | brings | default |
 //! |---|---|---|
 //! | `macros` | the attribute and `#[derive(Transient)]` | yes |
+//! | `renamed` | the macros find this crate where Cargo.toml renames it; else `crate = ::name` says so | no |
 //! | `tokio` | async waits on tokio's timer; paused time is honoured | no |
 //! | `smol` | async waits on smol's timer, outside of tokio | no |
 //! | `timer` | async waits anywhere, on a timer thread | no |
