@@ -1,4 +1,5 @@
 #![deny(warnings)]
+#![allow(clippy::manual_async_fn)]
 use retry_runtime::retryable;
 use std::{
     cell::Cell,

@@ -10,8 +10,8 @@ use syn::{
 use crate::{
     errors::Errors,
     values::{
-        Count, CratePath, Delays, Factor, Jitter, Millis, Names, Policy, Predicate, Shape,
-        SleepPath, Text, Value,
+        Count, CratePath, Delays, Factor, Jitter, Millis, Name, Names, Policy, Predicate, Recovery,
+        Shape, SleepPath, Text, TokenExpr, Value,
     },
 };
 
@@ -75,6 +75,13 @@ keys! {
     "on" => on: Predicate,
     "except" => except: Predicate,
     "until" => until: Predicate,
+    "deadline_ms" => deadline: Millis,
+    "timeout_ms" => timeout: Millis,
+    "hint_cap_ms" => hint_cap: Millis,
+    "cancel" => cancel: TokenExpr,
+    "recover" => recover: Recovery,
+    "recover_all" => recover_all: Recovery,
+    "attempt" => attempt: Name,
     "clone" => clone: Names,
     "keep" => keep: Names,
     "policy" => policy: Policy,

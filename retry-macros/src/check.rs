@@ -12,7 +12,7 @@ use crate::{
     constants::{Known, known},
     errors::Errors,
     item::Function,
-    shape::Shape,
+    shape::{Kind, Shape},
     values::{Count, Delays, Jitter, Millis, Predicate},
 };
 
@@ -72,6 +72,7 @@ impl Plan {
                 GenericParam::Lifetime(_) => None,
             });
         let params = own_params.chain(function.outer_params.clone()).collect();
+        limits(&args, shape.kind, errors);
         let plan = Self {
             function,
             args,
@@ -197,6 +198,39 @@ fn jitter(args: &Args, never_waits: bool, errors: &mut Errors) {
             }
         }
         _ => {}
+    }
+}
+
+fn limits(args: &Args, kind: Kind, errors: &mut Errors) {
+    if let (Some(timeout), Kind::Blocking) = (&args.timeout, kind) {
+        errors.at(
+            &timeout.key,
+            "`timeout_ms` needs an async function: a blocking one can not be interrupted",
+        );
+    }
+    if let (Some(timeout), Some(deadline)) = (
+        literal(args.timeout.as_ref()),
+        literal(args.deadline.as_ref()),
+    ) {
+        if timeout >= deadline {
+            let written = args.timeout.as_ref().map(|keyed| &keyed.value.0.expr);
+            errors.at(
+                written,
+                format!("`timeout_ms` ({timeout}) must be below `deadline_ms` ({deadline}), which ends the call before it"),
+            );
+        }
+    }
+    if let (Some(_), Some(sleep), Kind::Blocking) = (&args.cancel, &args.sleep, kind) {
+        errors.at(
+            &sleep.key,
+            "`sleep` has no effect beside `cancel`: a blocking function waits for the token",
+        );
+    }
+    if let (Some(_), Some(all)) = (&args.recover, &args.recover_all) {
+        errors.at(
+            &all.key,
+            "`recover_all` has no effect beside `recover`: give one of them",
+        );
     }
 }
 

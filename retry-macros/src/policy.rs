@@ -55,7 +55,7 @@ pub(crate) fn policy(plan: &Plan, private: &Private) -> TokenStream {
                         _ => quote! { const #check; },
                     }
                 });
-            return quote! { { #(#checks)* &#given #(#calls)* } };
+            return quote! { &{ #(#checks)* #given #(#calls)* } };
         }
         Some((start, known)) => {
             let check = check(start, "check", private);
@@ -180,6 +180,8 @@ fn setters(plan: &Plan, private: &Private) -> Vec<Setter> {
     } else {
         &["check_cap", "check_base"]
     };
+    let hint_cap =
+        value(args.hint_cap.as_ref()).map(|cap| millis(cap, quote! { hint_cap_ms }, &[]));
     let cap = value(args.cap.as_ref()).map(|cap| millis(cap, quote! { cap_ms }, cap_checks));
     let jitter = value(args.jitter.as_ref()).map(|jitter| match jitter {
         Jitter::Named(variant) => always(quote! { .jitter(#private::Jitter::#variant) }),
@@ -188,7 +190,7 @@ fn setters(plan: &Plan, private: &Private) -> Vec<Setter> {
             checked(&number.expr, quote! { .jitter(#value) }, &["check_jitter"])
         }
     });
-    [max, base, factor, shape, delays, cap, jitter]
+    [max, base, factor, shape, delays, cap, jitter, hint_cap]
         .into_iter()
         .flatten()
         .collect()
@@ -235,7 +237,12 @@ fn ratio(number: &Number<f64>, known: Known, private: &Private) -> TokenStream {
 }
 
 /// An integer of any type as the one that `conversion` gives, clamped.
-fn integer(number: &Number<u64>, known: Known, conversion: &str, private: &Private) -> TokenStream {
+pub(crate) fn integer(
+    number: &Number<u64>,
+    known: Known,
+    conversion: &str,
+    private: &Private,
+) -> TokenStream {
     let expr = &number.expr;
     match (number.literal, known) {
         (Some(_), _) => {

@@ -28,6 +28,8 @@
 //! | `renamed` | the macros find this crate where Cargo.toml renames it; else `crate = ::name` says so | no |
 //! | `tokio` | async waits on tokio's timer; paused time is honoured | no |
 //! | `smol` | async waits on smol's timer, outside of tokio | no |
+//! | `cancel` | `CancelToken`, which ends the waits of threads and tasks | no |
+//! | `tokio-util` | its `CancellationToken` for async functions | no |
 //! | `timer` | async waits anywhere, on a timer thread | no |
 //!
 //! An async function needs one of the last three, or `sleep = "path"`.
@@ -36,19 +38,27 @@
 
 mod attempts;
 mod backoff;
+#[cfg(feature = "cancel")]
+mod cancel;
 mod decision;
 mod drive;
 mod jitter;
+mod limits;
 mod number;
 mod outcome;
 mod policy;
+mod recover;
 mod transient;
 mod wait;
 
+pub use attempts::Attempt;
 pub use backoff::Backoff;
+#[cfg(feature = "cancel")]
+pub use cancel::CancelToken;
 pub use decision::Decision;
 pub use drive::Retrier;
 pub use jitter::Jitter;
+pub use limits::{AttemptTimeout, Failure, Reason};
 pub use policy::{Policy, PolicyError};
 pub use transient::{Transient, find_source};
 
@@ -65,8 +75,11 @@ pub mod __private {
         clone::Clone,
         concat,
         convert::{Into, identity},
-        matches, module_path,
+        matches,
+        mem::drop,
+        module_path,
         option::Option,
+        pin::pin,
         result::Result,
     };
 
@@ -76,18 +89,23 @@ pub mod __private {
         backoff::Backoff,
         decision::Decision,
         jitter::Jitter,
+        limits::{AttemptTimeout, Failure, Limits, Reason, Started},
         number::{
             ConstJitter, Integer, const_count, const_millis, count, jitter, millis, require,
             require_count, require_millis,
         },
         outcome::{AnyValue, Fallible, Judged, decision, decision_by, holds},
         policy::Policy,
+        recover::{Recover, recover, recover_by},
         transient::Transient,
         wait::block,
     };
 
     #[cfg(any(feature = "tokio", feature = "smol", feature = "timer"))]
-    pub use crate::wait::{pause, require_timer, yield_now};
+    pub use crate::wait::{pause, require_timer, within, yield_now};
+
+    #[cfg(feature = "cancel")]
+    pub use crate::cancel::{CancelBlocking, CancelTask, cancelled_during};
 
     /// Stands for a value where only its type matters.
     ///
@@ -97,6 +115,17 @@ pub mod __private {
     #[expect(clippy::panic, reason = "never called")]
     pub fn never<T>() -> T {
         panic!("only the type of this call is used")
+    }
+
+    /// How long an attempt may take: its own time, or what remains of the call's.
+    pub fn limit(timeout_ms: u64, remaining: Option<core::time::Duration>) -> core::time::Duration {
+        let timeout = core::time::Duration::from_millis(timeout_ms);
+        remaining.map_or(timeout, |remaining| timeout.min(remaining))
+    }
+
+    /// The error of an attempt that took longer than `limit`.
+    pub fn timed_out<E: From<AttemptTimeout>>(limit: core::time::Duration) -> E {
+        AttemptTimeout::new(limit).into()
     }
 
     /// A copy of a policy given by value, reference or smart pointer.

@@ -130,6 +130,11 @@ impl Policy {
         self
     }
 
+    /// [`hint_cap`](Self::hint_cap) in milliseconds.
+    pub const fn hint_cap_ms(self, ms: u64) -> Self {
+        self.hint_cap(Duration::from_millis(ms))
+    }
+
     /// The longest wait accepted from [`Decision::RetryAfter`](crate::Decision::RetryAfter). A
     /// longer one ends the call with its error.
     pub const fn hint_cap(mut self, wait: Duration) -> Self {
