@@ -105,3 +105,8 @@ pub mod __private {
         *given.borrow()
     }
 }
+
+/// The examples of the README, compiled and run as tests.
+#[cfg(all(doctest, feature = "macros", feature = "tokio"))]
+#[doc = include_str!("../../README.md")]
+mod readme {}
