@@ -259,7 +259,33 @@ fn distance(from: &str, to: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::distance;
+    use super::{KEYS, distance};
+
+    #[test]
+    fn every_key_is_documented() {
+        let table = include_str!("retryable.md");
+        for key in KEYS {
+            assert!(
+                table.contains(&format!("\n| `{key}` | ")),
+                "no row for `{key}`"
+            );
+        }
+    }
+
+    #[test]
+    fn the_readme_has_the_same_table() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md");
+        // not part of the published crate
+        let Ok(readme) = std::fs::read_to_string(path) else {
+            return;
+        };
+        let rows = include_str!("retryable.md")
+            .lines()
+            .filter(|line| line.starts_with("| `"));
+        for row in rows.take(KEYS.len()) {
+            assert!(readme.contains(row), "README.md differs: {row}");
+        }
+    }
 
     #[test]
     fn distance_counts_edits() {

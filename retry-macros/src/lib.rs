@@ -1,8 +1,8 @@
 //! The macros of `retry-runtime`: an implementation detail of that crate, which re-exports and
 //! documents them. Depend on `retry-runtime`.
 //!
-//! One pass each: attribute text -> [`args`] -> [`check`] -> [`expand`]; [`errors`] collects what
-//! is wrong on the way.
+//! One pass: attribute text -> `args` -> `check` -> `expand`; `errors` collects what is wrong on
+//! the way.
 
 #![forbid(unsafe_code)]
 
@@ -81,7 +81,8 @@ fn retried(
 /// |---|---|
 /// | `#[transient]` | worth a retry |
 /// | `#[permanent]` | not worth a retry |
-/// | `#[transient(inner)]` | as the inner error says: the only field, or that marked `#[from]` or `#[source]` |
+/// | `#[transient(inner)]` | as the inner error says: the only field, or that marked `#[from]` or `#[source]`, or named `source` |
+/// | `#[transient(crate = ::name)]` | on the type only: the path of `retry_runtime` where it is renamed or re-exported |
 ///
 /// A mark on an enum is that of the variants without one. Without it, every variant needs its
 /// own: a new variant is a decision to take, not one to forget.

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 /// What to do after a failed attempt. A predicate given as `on` returns one, or a `bool`.
 ///
+/// Whatever it says, the call ends when its attempts are used up.
+///
 /// ```
 /// use retry_runtime::Decision;
 /// use std::time::Duration;
@@ -42,8 +44,8 @@ pub enum Decision {
     RetryAfter(Duration),
 }
 
+/// `true` is [`Retry`](Decision::Retry), `false` is [`Stop`](Decision::Stop).
 impl From<bool> for Decision {
-    /// `true` is [`Retry`](Self::Retry), `false` is [`Stop`](Self::Stop).
     fn from(transient: bool) -> Self {
         if transient { Self::Retry } else { Self::Stop }
     }

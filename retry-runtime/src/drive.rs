@@ -177,7 +177,8 @@ macro_rules! __retry {
 /// Retrying a closure, for a part of a function or an operation built at run time.
 impl Policy {
     /// Calls `operation` until it succeeds, fails with an error that is not transient, or the
-    /// calls are used up. Blocks the thread between the calls.
+    /// calls are used up. Blocks the thread between the calls; in async code use
+    /// [`retry_async`](Policy#method.retry_async).
     ///
     /// ```
     /// use retry_runtime::Policy;
@@ -220,8 +221,8 @@ impl Policy {
     ///
     /// # Panics
     ///
-    /// If it has to wait where there is no timer: outside of tokio, with neither of the features
-    /// `smol` and `timer`.
+    /// If it has to wait where there is no timer: outside of a tokio runtime, with neither of the
+    /// features `smol` and `timer`.
     ///
     /// # Cancellation safety
     ///
@@ -234,7 +235,8 @@ impl Policy {
         self.on(Transient::decision).retry_async(operation).await
     }
 
-    /// The same policy, with a predicate that says which errors are retried.
+    /// The same policy, with a predicate that says which errors are retried: it returns a `bool`
+    /// or a [`Decision`]. The error type need not be [`Transient`].
     ///
     /// ```
     /// use retry_runtime::{Decision, Policy};
@@ -266,7 +268,7 @@ pub struct Retrier<P> {
 }
 
 impl<P> Retrier<P> {
-    /// As [`Policy::retry`].
+    /// As [`Policy::retry`], with the predicate in place of [`Transient`].
     ///
     /// # Errors
     ///
@@ -284,7 +286,7 @@ impl<P> Retrier<P> {
         }
     }
 
-    /// As [`Policy::retry_async`].
+    /// As [`Policy::retry_async`], with the predicate in place of [`Transient`].
     ///
     /// # Errors
     ///
@@ -292,7 +294,8 @@ impl<P> Retrier<P> {
     ///
     /// # Panics
     ///
-    /// If it has to wait where there is no timer.
+    /// If it has to wait where there is no timer: outside of a tokio runtime, with neither of the
+    /// features `smol` and `timer`.
     ///
     /// # Cancellation safety
     ///

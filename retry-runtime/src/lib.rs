@@ -32,7 +32,9 @@
 //! | `tokio-util` | its `CancellationToken` for async functions | no |
 //! | `timer` | async waits anywhere, on a timer thread | no |
 //!
-//! An async function needs one of the last three, or `sleep = "path"`.
+//! An async function needs one of the last three, or `sleep = "path"`; a sync function blocks its
+//! thread and needs none. With `tokio` alone, a wait outside of a tokio runtime panics and says
+//! what to enable.
 
 #![forbid(unsafe_code)]
 
@@ -63,7 +65,39 @@ pub use policy::{Policy, PolicyError};
 pub use transient::{Transient, find_source};
 
 #[cfg(feature = "macros")]
-pub use retry_macros::{Transient, retryable};
+pub use retry_macros::Transient;
+
+/// Retries a function as its keys say.
+///
+/// ```
+/// use retry_runtime::retryable;
+///
+/// #[derive(Debug, PartialEq)]
+/// enum QueueError {
+///     Full,
+///     Closed,
+/// }
+///
+/// /// Puts a job into a queue, with up to three calls. Here each refusal lets one job go.
+/// #[retryable(base_ms = 5, on(QueueError::Full), clone(job))]
+/// fn submit(queue: &mut Vec<String>, job: String) -> Result<usize, QueueError> {
+///     match queue.len() {
+///         0 => return Err(QueueError::Closed),
+///         3.. => {
+///             queue.pop();
+///             return Err(QueueError::Full);
+///         }
+///         _ => queue.push(job),
+///     }
+///     Ok(queue.len())
+/// }
+///
+/// let mut queue = vec![String::from("job"); 4];
+/// assert_eq!(submit(&mut queue, "another".into()), Ok(3)); // at the third call
+/// assert_eq!(submit(&mut Vec::new(), "first".into()), Err(QueueError::Closed)); // at the first
+/// ```
+#[cfg(feature = "macros")]
+pub use retry_macros::retryable;
 
 /// For the expansion of the attribute only: no promise is made about anything in here.
 #[doc(hidden)]
@@ -134,3 +168,8 @@ pub mod __private {
         *given.borrow()
     }
 }
+
+/// The examples of the README, compiled and run as tests.
+#[cfg(all(doctest, feature = "macros", feature = "tokio"))]
+#[doc = include_str!("../../README.md")]
+mod readme {}
