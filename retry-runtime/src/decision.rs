@@ -45,6 +45,25 @@ pub enum Decision {
 }
 
 /// `true` is [`Retry`](Decision::Retry), `false` is [`Stop`](Decision::Stop).
+impl Decision {
+    /// Try again, after the hint of the other side if it gave one.
+    ///
+    /// ```
+    /// use retry_runtime::Decision;
+    /// use std::time::Duration;
+    ///
+    /// assert_eq!(Decision::hinted(None), Decision::Retry);
+    /// let hint = Duration::from_secs(2);
+    /// assert_eq!(Decision::hinted(Some(hint)), Decision::RetryAfter(hint));
+    /// ```
+    pub const fn hinted(hint: Option<Duration>) -> Self {
+        match hint {
+            Some(wait) => Self::RetryAfter(wait),
+            None => Self::Retry,
+        }
+    }
+}
+
 impl From<bool> for Decision {
     fn from(transient: bool) -> Self {
         if transient { Self::Retry } else { Self::Stop }

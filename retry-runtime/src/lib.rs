@@ -28,6 +28,7 @@
 //! | `renamed` | the macros find this crate where Cargo.toml renames it; else `crate = ::name` says so | no |
 //! | `tokio` | async waits on tokio's timer; paused time is honoured | no |
 //! | `smol` | async waits on smol's timer, outside of tokio | no |
+//! | `retry-after` | reads the HTTP header `Retry-After` | no |
 //! | `cancel` | `CancelToken`, which ends the waits of threads and tasks | no |
 //! | `tokio-util` | its `CancellationToken` for async functions | no |
 //! | `timer` | async waits anywhere, on a timer thread | no |
@@ -44,6 +45,8 @@ mod backoff;
 mod cancel;
 mod decision;
 mod drive;
+#[cfg(feature = "retry-after")]
+mod hint;
 mod jitter;
 mod limits;
 mod number;
@@ -59,6 +62,8 @@ pub use backoff::Backoff;
 pub use cancel::CancelToken;
 pub use decision::Decision;
 pub use drive::Retrier;
+#[cfg(feature = "retry-after")]
+pub use hint::{retry_after, retry_after_at};
 pub use jitter::Jitter;
 pub use limits::{AttemptTimeout, Failure, Reason};
 pub use policy::{Policy, PolicyError};
