@@ -43,6 +43,7 @@ mod attempts;
 mod backoff;
 #[cfg(feature = "cancel")]
 mod cancel;
+mod check;
 mod decision;
 mod drive;
 #[cfg(feature = "retry-after")]
@@ -60,13 +61,14 @@ pub use attempts::Attempt;
 pub use backoff::Backoff;
 #[cfg(feature = "cancel")]
 pub use cancel::CancelToken;
+pub use check::PolicyError;
 pub use decision::Decision;
 pub use drive::Retrier;
 #[cfg(feature = "retry-after")]
 pub use hint::{retry_after, retry_after_at};
 pub use jitter::Jitter;
 pub use limits::{AttemptTimeout, Failure, Reason};
-pub use policy::{Policy, PolicyError};
+pub use policy::Policy;
 pub use transient::{Transient, find_source};
 
 #[cfg(feature = "macros")]
@@ -131,7 +133,7 @@ pub mod __private {
         limits::{AttemptTimeout, Failure, Limits, Reason, Started},
         number::{
             ConstJitter, Integer, const_count, const_millis, count, jitter, millis, require,
-            require_count, require_millis,
+            require_count, require_millis, require_reachable,
         },
         outcome::{AnyValue, Fallible, Judged, decision, decision_by, holds},
         policy::Policy,
