@@ -638,6 +638,40 @@ async fn fail_in_a_task() -> Result<(), ()> {
     Err(())
 }
 
+#[retryable(
+    max = 12,
+    base_ms = 10,
+    cap_ms = 60_000,
+    jitter = "decorrelated",
+    on = "any",
+    sleep = "record"
+)]
+fn fail_decorrelated() -> Result<(), ()> {
+    Err(())
+}
+
+#[test]
+fn each_decorrelated_wait_of_a_call_follows_from_the_one_before() {
+    const BASE: Duration = Duration::from_millis(10);
+    let mut longest = Duration::ZERO;
+    for _ in 0..200 {
+        assert_eq!(fail_decorrelated(), Err(()));
+        let waits = recorded();
+        assert_eq!(waits.len(), 11);
+        let mut previous = BASE;
+        for wait in waits {
+            assert!(
+                BASE <= wait && wait <= 3 * previous,
+                "{wait:?} after {previous:?}"
+            );
+            longest = longest.max(wait);
+            previous = wait;
+        }
+    }
+    // a third of the calls get that far: that none of 200 does happens once in 10^37
+    assert!(longest > Duration::from_secs(1), "{longest:?}");
+}
+
 const CALLERS: usize = 100;
 
 fn assert_apart(waits: &[Duration]) {
