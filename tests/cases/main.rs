@@ -1,6 +1,8 @@
 //! Bugs that users of other retry libraries reported, as tests: `README.md` has the whole list.
 
+mod attempt_count;
 mod jitter;
+mod last_error;
 mod overflow;
 
 #[path = "../support/mod.rs"]
