@@ -1,6 +1,7 @@
 //! Bugs that users of other retry libraries reported, as tests: `README.md` has the whole list.
 
 mod attempt_count;
+mod classification;
 mod jitter;
 mod last_error;
 mod overflow;
