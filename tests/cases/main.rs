@@ -4,10 +4,14 @@ mod arguments;
 mod attempt_count;
 mod blocking;
 mod classification;
+mod configuration;
 mod jitter;
 mod last_error;
+mod leaks;
 mod overflow;
 mod ownership;
+mod placement;
+mod state;
 
 #[path = "../support/mod.rs"]
 mod support;
