@@ -2,6 +2,8 @@
 
 mod arguments;
 mod running;
+mod sleeping;
+mod waiting;
 
 #[path = "../support/mod.rs"]
 mod support;
