@@ -1,6 +1,8 @@
 //! What `#[retryable]` promises, a test for each promise, named after it.
 
 mod arguments;
+mod deciding;
+mod polling;
 mod running;
 mod sleeping;
 mod waiting;
