@@ -1,7 +1,9 @@
 //! What `#[retryable]` promises, a test for each promise, named after it.
 
 mod arguments;
+mod blocks;
 mod deciding;
+mod numbers;
 mod polling;
 mod running;
 mod sleeping;
