@@ -6,8 +6,10 @@ mod deciding;
 mod numbers;
 mod polling;
 mod running;
+mod sending;
 mod sleeping;
 mod waiting;
+mod warnings;
 
 #[path = "../support/mod.rs"]
 mod support;
