@@ -1,6 +1,7 @@
 //! What `#[retryable]` promises, a test for each promise, named after it.
 
 mod arguments;
+mod attributes;
 mod blocks;
 mod deciding;
 mod numbers;
