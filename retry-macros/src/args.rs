@@ -127,20 +127,26 @@ impl Args {
     /// A method's own values, and its block's for the other keys, except for those of the block
     /// that have no effect beside the method's.
     pub(crate) fn or(self, mut block: Self) -> Self {
-        let never_waits = self
-            .backoff
-            .as_ref()
-            .is_some_and(|shape| shape.value.name == "none");
+        let never_waits = value(self.backoff.as_ref()).is_some_and(|shape| shape.name == "none");
+        let no_base = value(self.base.as_ref()).is_some_and(|base| base.0.literal == Some(0));
+        let grows_by_itself = matches!(value(self.jitter.as_ref()), Some(Jitter::Named(name)) if name == "Decorrelated");
         if self.delays.is_some() || never_waits {
             (block.base, block.factor, block.backoff) = (None, None, None);
         }
         if never_waits {
-            (block.cap, block.jitter) = (None, None);
+            block.cap = None;
         }
-        if self.backoff.is_some() {
+        if never_waits || no_base {
+            block.jitter = None;
+        }
+        if self.backoff.is_some() || grows_by_itself {
             block.factor = None;
         }
-        if self.base.is_some() || self.factor.is_some() || self.backoff.is_some() {
+        if grows_by_itself {
+            block.backoff = None;
+        }
+        if self.base.is_some() || self.factor.is_some() || self.backoff.is_some() || grows_by_itself
+        {
             block.delays = None;
         }
         self.or_each(block)

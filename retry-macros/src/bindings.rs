@@ -1,7 +1,7 @@
 //! Signature, `clone` and `keep` -> what each attempt binds anew, so that it sees the arguments as
 //! the caller passed them.
 
-use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use proc_macro2::{Group, Spacing, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::{
     Attribute, FnArg, GenericParam, Generics, Ident, Pat, PatIdent, Receiver, ReceiverKind,
@@ -15,7 +15,7 @@ use crate::{
     errors::{Errors, under},
     item::Function,
     private::Private,
-    shape::{Prelude, Shape},
+    shape::{Prelude, Shape, mentions},
     values::Names,
 };
 
@@ -27,6 +27,8 @@ pub(crate) struct Binding {
     /// What it is made from, if not from the argument of the same name
     receiver: Option<Token![self]>,
     from: From,
+    /// The argument is changed before the attempts, so that they may not need to
+    changed_before: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -37,24 +39,59 @@ enum From {
 }
 
 impl Binding {
-    pub(crate) fn tokens(&self, private: &Private) -> TokenStream {
+    /// Made inside of the attempt.
+    pub(crate) fn inside(&self, private: &Private) -> TokenStream {
+        self.bound(self.mutability, &self.value(private))
+    }
+
+    /// Made before the future of the attempt, and moved into it. So a copy that is `Send` but not
+    /// `Sync` leaves that future `Send`, which would not be so if it held a borrow to copy from.
+    pub(crate) fn before(&self, private: &Private) -> (TokenStream, TokenStream) {
+        match self.from {
+            From::Clone => {
+                let name = &self.name;
+                (
+                    self.bound(None, &self.value(private)),
+                    self.bound(self.mutability, &quote! { #name }),
+                )
+            }
+            From::Reborrow | From::ReborrowPinned => (TokenStream::new(), self.inside(private)),
+        }
+    }
+
+    fn value(&self, private: &Private) -> TokenStream {
         let Self {
-            cfgs,
-            mutability,
             name,
             receiver,
             from,
+            ..
         } = self;
         let source = receiver.map_or_else(|| quote! { #name }, |receiver| quote! { #receiver });
         let at = under(name);
-        let value = match from {
+        match from {
             From::Clone => quote_spanned! {at=> #private::Clone::clone(&#source) },
             From::Reborrow => quote_spanned! {at=> &mut *#source },
             From::ReborrowPinned => quote_spanned! {at=> #source.as_mut() },
-        };
+        }
+    }
+
+    fn bound(&self, mutability: Option<Token![mut]>, value: &TokenStream) -> TokenStream {
+        let Self {
+            cfgs,
+            name,
+            changed_before,
+            ..
+        } = self;
+        let unused_mut = changed_before.then(|| quote! { unused_mut, });
         quote! {
             #(#cfgs)*
-            #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+            #[allow(
+                #unused_mut
+                clippy::redundant_locals,
+                clippy::shadow_reuse,
+                clippy::shadow_same,
+                clippy::shadow_unrelated
+            )]
             let #mutability #name = #value;
         }
     }
@@ -83,6 +120,10 @@ impl Bindings {
             kept: names(value(args.keep.as_ref())),
             cfgs: Vec::new(),
             ty: None,
+            reborrows: !borrows(&function.sig.output),
+            body: shape.body.stream(),
+            before: shape.before.clone(),
+            changed_before: false,
             bindings: Self {
                 per_attempt: Vec::new(),
                 renamed_self: None,
@@ -111,6 +152,12 @@ impl Bindings {
                 );
             }
         }
+        if bindings.renamed_self.is_some() {
+            if let Some(text) = mentions_self_in_text(shape.body.stream()) {
+                let message = "`{self}` is not the `self` of this attempt: pass it as an argument, `{}` and `self`";
+                errors.at(text, message);
+            }
+        }
         for name in cloned.iter().filter(|name| kept.contains(name)) {
             errors.at(
                 name,
@@ -132,6 +179,15 @@ struct Planner<'a> {
     cfgs: Vec<Attribute>,
     /// The argument's, where the whole argument is one name
     ty: Option<Type>,
+    /// Whether `&mut` arguments may be lent to each attempt by name, because nothing that is
+    /// returned borrows from them
+    reborrows: bool,
+    /// Looked at where `self` may be moved into a closure or a block
+    body: TokenStream,
+    /// What is run before the part that is retried, with the arguments as they are
+    before: TokenStream,
+    /// Whether that may change the argument
+    changed_before: bool,
     bindings: Bindings,
 }
 
@@ -145,7 +201,13 @@ impl Planner<'_> {
                     self.cfgs = argument.attrs.iter().filter(is_cfg).cloned().collect();
                     self.ty =
                         matches!(&*argument.pat, Pat::Ident(_)).then(|| (*argument.ty).clone());
+                    self.changed_before = false;
                     self.visit_pat_mut(&mut argument.pat);
+                    if self.changed_before {
+                        argument
+                            .attrs
+                            .push(syn::parse_quote! { #[allow(unused_mut)] });
+                    }
                 }
             }
         }
@@ -177,13 +239,27 @@ impl Planner<'_> {
         }
     }
 
+    /// Whether `&mut self` is lent to each attempt by another name: only where `self` itself could
+    /// not be used again, because errors about it are easier to read without.
+    fn lends_self(&self) -> bool {
+        self.reborrows && (mentions(&self.body, "move") || takes_self(&self.body))
+    }
+
     fn rewritten_receiver(&mut self, pat: &mut PatIdent, sig: &Signature) {
         let name = Ident::new("self", pat.ident.span());
         let by_value = sig
             .receiver()
             .is_some_and(|receiver| matches!(receiver.kind, ReceiverKind::Value));
         let fresh = by_value && pat.mutability.is_some() && !self.kept.contains(&name);
-        if fresh || self.cloned.contains(&name) {
+        let from = if fresh || self.cloned.contains(&name) {
+            Some(From::Clone)
+        } else {
+            let lent = sig
+                .receiver()
+                .is_some_and(|receiver| is_mut_reference(&receiver.kind));
+            (lent && self.lends_self()).then_some(From::Reborrow)
+        };
+        if let Some(from) = from {
             let mutability = pat.mutability.take();
             let name = pat.ident.clone();
             self.bindings.per_attempt.push(Binding {
@@ -191,7 +267,8 @@ impl Planner<'_> {
                 mutability,
                 name,
                 receiver: None,
-                from: From::Clone,
+                from,
+                changed_before: false,
             });
         }
         self.bindings.arguments.push(name);
@@ -209,6 +286,8 @@ impl Planner<'_> {
             From::ReborrowPinned
         } else if self.cloned.contains(&name) {
             From::Clone
+        } else if is_mut_reference(&receiver.kind) && self.lends_self() {
+            From::Reborrow
         } else if receiver.mutability.is_none() || self.kept.contains(&name) {
             return;
         } else if ty.is_some_and(is_mut_borrow) {
@@ -217,9 +296,7 @@ impl Planner<'_> {
             From::Clone
         };
         let mutability = match from {
-            From::Clone => receiver.mutability.take(),
-            // borrowed mutably from attempt to attempt, and whether the body needs it is not known
-            From::Reborrow => receiver.mutability,
+            From::Clone | From::Reborrow => receiver.mutability.take(),
             From::ReborrowPinned => receiver.mutability.replace(Token![mut](Span::mixed_site())),
         };
         let renamed = Ident::new("__self", under(&token));
@@ -229,6 +306,7 @@ impl Planner<'_> {
             name: renamed.clone(),
             receiver: Some(token),
             from,
+            changed_before: false,
         });
         self.bindings.renamed_self = Some(renamed);
     }
@@ -243,26 +321,87 @@ impl VisitMut for Planner<'_> {
             return;
         }
         let ty = self.ty.as_ref();
+        let is_mut = pat.mutability.is_some();
         let from = if self.cloned.contains(&name) {
             From::Clone
-        } else if pat.mutability.is_none()
-            || ty.is_some_and(|ty| is_called_mutably(ty, self.generics))
-        {
-            return;
         } else if ty.is_some_and(is_mut_borrow) {
+            // an argument that is not used is not asked for either
+            let is_used = || mentions(&self.body, &name.to_string());
+            if !is_mut && (!self.reborrows || name.to_string().starts_with('_') || !is_used()) {
+                return;
+            }
             From::Reborrow
+        } else if !is_mut || ty.is_some_and(|ty| is_called_mutably(ty, self.generics)) {
+            return;
         } else {
             From::Clone
         };
         let mutability = pat.mutability.take();
+        let changed_before = mutability.is_some() && mentions(&self.before, &name.to_string());
+        if changed_before {
+            pat.mutability = mutability;
+            self.changed_before = true;
+        }
         self.bindings.per_attempt.push(Binding {
             cfgs: self.cfgs.clone(),
             mutability,
             name,
             receiver: None,
             from,
+            changed_before,
         });
     }
+}
+
+/// Whether `self` stands by itself, neither borrowed nor asked for a field or a method.
+fn takes_self(tokens: &TokenStream) -> bool {
+    let mut tokens = tokens.clone().into_iter().peekable();
+    let mut before = None;
+    while let Some(token) = tokens.next() {
+        let is_part = matches!(tokens.peek(), Some(TokenTree::Punct(punct)) if matches!(punct.as_char(), '.' | ':'));
+        let is_borrowed = match &before {
+            Some(TokenTree::Punct(punct)) => matches!(punct.as_char(), '*' | '&'),
+            Some(TokenTree::Ident(word)) => word == "mut",
+            _ => false,
+        };
+        match &token {
+            TokenTree::Ident(ident) if ident == "self" && !is_part && !is_borrowed => return true,
+            TokenTree::Group(group) if takes_self(&group.stream()) => return true,
+            _ => {}
+        }
+        before = Some(token);
+    }
+    false
+}
+
+/// `&mut self`
+fn is_mut_reference(kind: &ReceiverKind) -> bool {
+    matches!(kind, ReceiverKind::Reference(_, _, Some(_)))
+}
+
+/// Whether the value that is returned may borrow from an argument.
+fn borrows(output: &ReturnType) -> bool {
+    fn lifetimes(tokens: TokenStream) -> bool {
+        tokens.into_iter().any(|token| match token {
+            TokenTree::Punct(punct) => punct.as_char() == '&' || punct.as_char() == '\'',
+            TokenTree::Group(group) => lifetimes(group.stream()),
+            TokenTree::Ident(_) | TokenTree::Literal(_) => false,
+        })
+    }
+    lifetimes(quote! { #output })
+}
+
+/// A text with `{self}` in it, which the name for `self` does not reach.
+fn mentions_self_in_text(tokens: TokenStream) -> Option<TokenTree> {
+    tokens.into_iter().find_map(|token| match &token {
+        TokenTree::Literal(literal) => {
+            let text = literal.to_string();
+            (text.contains('"') && (text.contains("{self}") || text.contains("{self:")))
+                .then_some(token)
+        }
+        TokenTree::Group(group) => mentions_self_in_text(group.stream()),
+        TokenTree::Ident(_) | TokenTree::Punct(_) => None,
+    })
 }
 
 fn is_mut_borrow(ty: &Type) -> bool {
@@ -310,41 +449,56 @@ fn has_mutable_call(bounds: &Punctuated<TypeParamBound, Token![+]>) -> bool {
 
 /// Tokens with another name for `self`. Items in a body have a `self` of their own.
 pub(crate) fn rename_self(tokens: TokenStream, renamed: &Ident) -> TokenStream {
+    let mut tokens = tokens.into_iter().peekable();
+    let mut changed = TokenStream::new();
+    // up to its braces, or to its semicolon
     let mut inside_item = false;
-    let mut after_fn = false;
-    tokens
-        .into_iter()
-        .map(|token| match token {
-            TokenTree::Ident(ident) if ident == "self" && !inside_item => {
-                TokenTree::Ident(Ident::new(
-                    &renamed.to_string(),
-                    renamed.span().located_at(ident.span()),
-                ))
+    let mut inside_use = false;
+    let mut after = String::new();
+    while let Some(token) = tokens.next() {
+        let word = match &token {
+            TokenTree::Ident(ident) => ident.to_string(),
+            _ => String::new(),
+        };
+        let before = std::mem::replace(&mut after, word);
+        let token = match token {
+            TokenTree::Ident(ident) if ident == "self" && !inside_item && !inside_use => {
+                // `self::name` is a path
+                if matches!(tokens.peek(), Some(TokenTree::Punct(colon)) if colon.as_char() == ':' && colon.spacing() == Spacing::Joint)
+                {
+                    TokenTree::Ident(ident)
+                } else {
+                    TokenTree::Ident(Ident::new(
+                        &renamed.to_string(),
+                        renamed.span().located_at(ident.span()),
+                    ))
+                }
             }
             TokenTree::Ident(ident) => {
                 // `fn name` and not the type `fn(..)`
-                inside_item |= ident == "impl" || ident == "trait" || after_fn;
-                after_fn = ident == "fn";
+                inside_item |= ident == "impl" || ident == "trait" || before == "fn";
+                inside_use |= ident == "use";
                 TokenTree::Ident(ident)
             }
+            TokenTree::Group(group) if inside_item || inside_use || before == "pub" => {
+                inside_item &= group.delimiter() != proc_macro2::Delimiter::Brace;
+                TokenTree::Group(group)
+            }
             TokenTree::Group(group) => {
-                after_fn = false;
-                if inside_item {
-                    inside_item = group.delimiter() != proc_macro2::Delimiter::Brace;
-                    return TokenTree::Group(group);
-                }
                 let mut inside =
                     Group::new(group.delimiter(), rename_self(group.stream(), renamed));
                 inside.set_span(group.span());
                 TokenTree::Group(inside)
             }
             TokenTree::Punct(punct) => {
-                after_fn = false;
+                inside_use &= punct.as_char() != ';';
                 TokenTree::Punct(punct)
             }
             literal @ TokenTree::Literal(_) => literal,
-        })
-        .collect()
+        };
+        changed.extend([token]);
+    }
+    changed
 }
 
 /// The return type as a closure or an async block may name it: `impl Trait` can not be written

@@ -131,6 +131,7 @@ impl Member {
             return other(input).map(Self::Other);
         }
         let mut function: Function = input.parse()?;
+        function.in_block = true;
         function.outer_params = params.to_vec();
         let own = function
             .attrs

@@ -13,7 +13,7 @@ use crate::{
     errors::Errors,
     item::Function,
     shape::{Kind, Shape},
-    values::{Count, Delays, Jitter, Millis, Predicate},
+    values::{Delays, Jitter, Millis, Predicate},
 };
 
 /// A function that can be retried, and how.
@@ -41,7 +41,11 @@ impl Plan {
             );
         }
         if let Some(token) = &function.sig.constness {
-            errors.at(token, "a `const fn` can not wait, so it can not be retried");
+            let mut message = String::from("a `const fn` can not wait, so it can not be retried");
+            if function.in_block {
+                message.push_str(": leave it out with `#[retryable(skip)]`");
+            }
+            errors.at(token, message);
         }
         if let Some(borrow) = returned_mut_borrow(&function.sig) {
             errors.at(
@@ -243,20 +247,6 @@ fn predicates(args: &Args, errors: &mut Errors) {
                     "`{}` can not be \"any\": nothing would ever be retried",
                     keyed.key
                 ),
-            );
-        }
-    }
-    let one_call = matches!(
-        args.max.as_ref().map(|keyed| &keyed.value),
-        Some(Count::Calls(calls)) if calls.literal == Some(1)
-    );
-    if one_call {
-        let unused = [&args.on, &args.except, &args.until].into_iter().flatten();
-        for keyed in unused {
-            let key = &keyed.key;
-            errors.at(
-                key,
-                format!("`{key}` has no effect: `max = 1` is one call and no retry"),
             );
         }
     }

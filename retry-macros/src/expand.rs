@@ -55,23 +55,25 @@ fn attempt(plan: &Plan, private: &Private) -> TokenStream {
         }
         Kind::Blocking | Kind::Task => &plan.returns,
     };
-    let bindings = plan
-        .bindings
-        .per_attempt
-        .iter()
-        .map(|binding| binding.tokens(private));
     let mut body = plan.shape.body.clone();
     if let Some(renamed) = &plan.bindings.renamed_self {
         let mut changed = Group::new(body.delimiter(), rename_self(body.stream(), renamed));
         changed.set_span(body.span());
         body = changed;
     }
-    let kind = match plan.shape.kind {
-        Kind::Blocking => quote! { blocking },
-        Kind::Task => quote! { task },
-        Kind::Future { .. } => quote! { future },
+    let bindings = &plan.bindings.per_attempt;
+    let inside = bindings.iter().map(|binding| binding.inside(private));
+    let attempt = match plan.shape.kind {
+        Kind::Blocking => quote! { blocking [#returns] [#(#inside)*] #body },
+        Kind::Future { .. } => quote! { future [#returns] [#(#inside)*] #body },
+        Kind::Task => {
+            let (before, inside): (Vec<_>, Vec<_>) = bindings
+                .iter()
+                .map(|binding| binding.before(private))
+                .unzip();
+            quote! { task [#returns] [#(#before)*] [#(#inside)*] #body }
+        }
     };
-    let attempt = quote! { #kind [#returns] [#(#bindings)*] #body };
     let Some(Millis(timeout)) = value(plan.args.timeout.as_ref()) else {
         return attempt;
     };
@@ -208,9 +210,10 @@ fn said(predicate: &Predicate, subject: &str, private: &Private) -> TokenStream 
             let subject = local(subject, at);
             private.call(at, quote! { holds }, quote! { #subject, #predicate })
         }
-        Predicate::Pattern(pattern) => {
-            let subject = local(subject, under(pattern));
-            quote! { #private::matches!(#subject, #pattern) }
+        Predicate::Pattern { tokens, by_value } => {
+            let subject = local(subject, under(tokens));
+            let dereferenced = by_value.then(|| quote! { * });
+            quote! { #private::matches!(#dereferenced #subject, #tokens) }
         }
     }
 }

@@ -35,7 +35,9 @@ pub(crate) struct Function {
     /// Attributes at the start of the body, which belong to the function
     pub(crate) inner_attrs: Vec<Attribute>,
     pub(crate) body: Group,
-    /// Parameters of the `impl` block around it, where that is known
+    /// Whether the attribute is on the `impl` block around it
+    pub(crate) in_block: bool,
+    /// Parameters of that block
     pub(crate) outer_params: Vec<Ident>,
 }
 
@@ -57,6 +59,7 @@ impl Parse for Function {
         let TokenTree::Group(body) = input.parse()? else {
             return Err(input.error("expected the body of the function"));
         };
+        let body = without_invisible(body);
         let (inner_attrs, statements) = split_inner_attributes.parse2(body.stream())?;
         let mut without_attrs = Group::new(Delimiter::Brace, statements);
         without_attrs.set_span(body.span());
@@ -66,8 +69,18 @@ impl Parse for Function {
             sig,
             inner_attrs,
             body: without_attrs,
+            in_block: false,
             outer_params: Vec::new(),
         })
+    }
+}
+
+/// A body that was a `$body:block` of a `macro_rules!` comes in a group of its own.
+fn without_invisible(body: Group) -> Group {
+    let mut inside = body.stream().into_iter();
+    match (body.delimiter(), inside.next(), inside.next()) {
+        (Delimiter::None, Some(TokenTree::Group(inner)), None) => without_invisible(inner),
+        _ => body,
     }
 }
 

@@ -231,7 +231,8 @@ fn delays_setter(delays: &Delays, plan: &Plan, private: &Private) -> Setter {
             );
             Setter {
                 known: list.iter().map(known).fold(Known::InItem, Known::max),
-                call: quote! { .delays_ms(&[#(#entries),*]) },
+                // a block of its own, whose value lives as long as the program
+                call: quote! { .delays_ms(const { &[#(#entries),*] }) },
                 checks,
             }
         }

@@ -29,6 +29,8 @@ pub(crate) struct Shape {
     /// The type of an attempt, if it has one to judge
     pub(crate) returns: Option<Type>,
     pub(crate) body: Group,
+    /// What is run once, before the part that is retried
+    pub(crate) before: TokenStream,
     /// What `#[async_trait]` binds before its body
     pub(crate) prelude: Option<Prelude>,
     around: Around,
@@ -53,9 +55,16 @@ impl Shape {
             return Self::whole(Kind::Blocking, nameable(&sig.output), body);
         };
         let returns = Some(nameable_type(output));
-        let Some((block, around)) = async_block(body.stream()) else {
+        let found = async_block(body.stream());
+        // a future that is returned before the block would not be retried
+        let Some(found) = found.filter(|found| !mentions(&found.before, "return")) else {
             return Self::whole(Kind::Future { boxed }, returns, body);
         };
+        let AsyncBlock {
+            block,
+            before,
+            around,
+        } = found;
         let (prelude, body) = match async_trait_body(&block) {
             Some((prelude, body)) => (Some(prelude), body),
             None => (None, block),
@@ -64,6 +73,7 @@ impl Shape {
             kind: Kind::Task,
             returns,
             body,
+            before,
             prelude,
             around,
         }
@@ -74,6 +84,7 @@ impl Shape {
             kind,
             returns,
             body: body.clone(),
+            before: TokenStream::new(),
             prelude: None,
             around: Box::new(|retry| retry),
         }
@@ -162,8 +173,14 @@ fn last_segment(path: &Path) -> Option<(&Ident, &AngleBracketedGenericArguments)
     }
 }
 
-/// The async block at the end of the tokens, by itself or in `Box::pin(..)`.
-fn async_block(tokens: TokenStream) -> Option<(Group, Around)> {
+/// The async block at the end of a body, by itself or in `Box::pin(..)`.
+struct AsyncBlock {
+    block: Group,
+    before: TokenStream,
+    around: Around,
+}
+
+fn async_block(tokens: TokenStream) -> Option<AsyncBlock> {
     let mut before: Vec<TokenTree> = tokens.into_iter().collect();
     let Some(TokenTree::Group(last)) = before.pop() else {
         return None;
@@ -187,18 +204,34 @@ fn async_block(tokens: TokenStream) -> Option<(Group, Around)> {
             if matches!(argument.last(), Some(TokenTree::Punct(comma)) if comma.as_char() == ',') {
                 argument.pop();
             }
-            async_block(argument.into_iter().collect())?
+            let inside = async_block(argument.into_iter().collect())?;
+            (inside.block, inside.around)
         }
         _ => return None,
     };
+    let before: TokenStream = before.into_iter().collect();
+    let kept = before.clone();
     let around = move |retry| {
         let mut changed = Group::new(delimiter, inside(retry));
         changed.set_span(last.span());
-        let mut tokens: TokenStream = before.iter().cloned().collect();
+        let mut tokens = kept.clone();
         tokens.extend([TokenTree::Group(changed)]);
         tokens
     };
-    Some((block, Box::new(around)))
+    Some(AsyncBlock {
+        block,
+        before,
+        around: Box::new(around),
+    })
+}
+
+/// Whether a word is among the tokens, or in their groups.
+pub(crate) fn mentions(tokens: &TokenStream, word: &str) -> bool {
+    tokens.clone().into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => ident == word,
+        TokenTree::Group(group) => mentions(&group.stream(), word),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
 }
 
 /// The arguments and the body in what `#[async_trait]` makes of a method:

@@ -287,7 +287,10 @@ pub(crate) enum Predicate {
     Path(Path),
     /// A closure, or an expression that gives something to call
     Callable(Expr),
-    Pattern(TokenStream),
+    Pattern {
+        tokens: TokenStream,
+        by_value: bool,
+    },
 }
 
 impl Value for Predicate {
@@ -309,7 +312,9 @@ impl Value for Predicate {
             if !pattern.is_empty() {
                 return Err(pattern.error("expected one pattern; alternatives are joined by `|`"));
             }
-            return Ok(Self::Pattern(quote::quote! { #parsed #guard #condition }));
+            let by_value = is_value(&parsed);
+            let tokens = quote::quote! { #parsed #guard #condition };
+            return Ok(Self::Pattern { tokens, by_value });
         }
         let expr = expression(key, input, "is_transient")?;
         match expr {
@@ -338,6 +343,25 @@ impl Value for Predicate {
             }
             callable => Ok(Self::Callable(callable)),
         }
+    }
+}
+
+/// Whether a pattern names values and binds nothing. A constant is not matched through a reference.
+fn is_value(pattern: &Pat) -> bool {
+    match pattern {
+        Pat::Lit(_) | Pat::Path(_) | Pat::Range(_) => true,
+        Pat::Ident(name) => {
+            let is_binding =
+                name.by_ref.is_some() || name.mutability.is_some() || name.subpat.is_some();
+            !is_binding
+                && name
+                    .ident
+                    .to_string()
+                    .starts_with(|c: char| c.is_uppercase())
+        }
+        Pat::Or(cases) => cases.cases.iter().all(is_value),
+        Pat::Paren(pattern) => is_value(&pattern.pat),
+        _ => false,
     }
 }
 

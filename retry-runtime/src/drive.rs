@@ -9,7 +9,8 @@ use crate::{Decision, Policy, Transient};
 /// The parts come in parentheses, in this order:
 ///
 /// - `attempt`: an expression, evaluated once per attempt, or one of
-///   `blocking`/`task`/`future` `[returns] [bindings] { body }`; for a task perhaps
+///   `blocking`/`future` `[returns] [bindings] { body }` or `task` `[returns] [bindings before the
+///   future] [bindings in it] { body }`; for a task perhaps
 ///   `within [limit = time, error]`, the time that an attempt may take
 /// - `judge`: `[outcome => failure] |error| decision`, or `|value| is_final, |error| decision`
 /// - `policy`: an expression for `&Policy`, evaluated after a failed attempt only
@@ -90,28 +91,35 @@ macro_rules! __retry {
     (@attempt blocking [$returns:ty] [$($bindings:tt)+] $body:tt) => {
         (|| -> $returns { $($bindings)+ '_body: $body })()
     };
+    (@attempt expression $attempt:expr) => { $attempt };
     (@attempt within [$limit:ident = $value:expr, $timed_out:expr] $($task:tt)*) => {{
         let $limit = $value;
-        let __attempt = $crate::__private::pin!($crate::__retry!(@future $($task)*));
+        $crate::__retry!(@future __attempt, $($task)*);
+        let __attempt = $crate::__private::pin!(__attempt);
         match $crate::__private::within($limit, __attempt).await {
             $crate::__private::Option::Some(__outcome) => __outcome,
             $crate::__private::Option::None => $crate::__private::Result::Err($timed_out),
         }
     }};
-    (@attempt expression $attempt:expr) => { $attempt };
-    (@attempt $($task:tt)*) => { $crate::__retry!(@future $($task)*).await };
-    (@future task [$returns:ty] [$($bindings:tt)*] $body:tt) => {
-        async {
+    (@attempt $($task:tt)*) => {{
+        $crate::__retry!(@future __attempt, $($task)*);
+        __attempt.await
+    }};
+    (@future $attempt:ident, task [$returns:ty] [$($before:tt)*] [$($inside:tt)*] $body:tt) => {
+        $($before)*
+        let $attempt = async {
             // an async block can not be given a type, except by a return
             if false {
                 return $crate::__private::never::<$returns>();
             }
-            $($bindings)*
+            $($inside)*
             '_body: $body
-        }
+        };
     };
     // the body gives a future
-    (@future future $($body:tt)*) => { $crate::__retry!(@attempt blocking $($body)*) };
+    (@future $attempt:ident, future $($body:tt)*) => {
+        let $attempt = $crate::__retry!(@attempt blocking $($body)*);
+    };
 
     (@judge $outcome:ident, [$found:ident => $failure:expr] |$error:ident| $decision:expr) => {
         match {
@@ -158,9 +166,19 @@ macro_rules! __retry {
     (@wait $wait:ident, $kind:ident unless $($how:tt)*) => {
         let _ = $wait;
     };
-    (@wait $wait:ident, $kind:ident with |$given:ident| $($sleep:tt)*) => {
-        let $given = $wait;
-        $($sleep)*
+    (@wait $wait:ident, blocking with |$given:ident| $($sleep:tt)*) => {
+        if !$wait.is_zero() {
+            let $given = $wait;
+            $($sleep)*
+        }
+    };
+    (@wait $wait:ident, task with |$given:ident| $sleep:expr) => {
+        if $wait.is_zero() {
+            $crate::__private::yield_now().await
+        } else {
+            let $given = $wait;
+            $sleep
+        }
     };
     (@wait $wait:ident, blocking) => { $crate::__private::block($wait) };
     (@wait $wait:ident, task named $name:expr) => {
@@ -294,7 +312,7 @@ impl<P> Retrier<P> {
     /// # Errors
     ///
     /// The error of the last call, untouched.
-    pub fn retry<T, E, D>(&self, mut operation: impl FnMut() -> Result<T, E>) -> Result<T, E>
+    pub fn retry<T, E, D>(self, mut operation: impl FnMut() -> Result<T, E>) -> Result<T, E>
     where
         P: Fn(&E) -> D,
         D: Into<Decision>,
@@ -326,7 +344,7 @@ impl<P> Retrier<P> {
     ///
     /// Dropping the future drops the attempt or the wait in progress; nothing is left behind.
     #[cfg(any(feature = "tokio", feature = "smol", feature = "timer"))]
-    pub async fn retry_async<T, E, D, F>(&self, mut operation: impl FnMut() -> F) -> Result<T, E>
+    pub async fn retry_async<T, E, D, F>(self, mut operation: impl FnMut() -> F) -> Result<T, E>
     where
         F: Future<Output = Result<T, E>>,
         P: Fn(&E) -> D,

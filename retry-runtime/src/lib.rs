@@ -147,11 +147,11 @@ pub mod __private {
         policy::Policy,
         recover::{Recover, recover, recover_by},
         transient::Transient,
-        wait::block,
+        wait::{block, yield_now},
     };
 
     #[cfg(any(feature = "tokio", feature = "smol", feature = "timer"))]
-    pub use crate::wait::{pause, require_timer, within, yield_now};
+    pub use crate::wait::{pause, require_timer, within};
 
     #[cfg(feature = "cancel")]
     pub use crate::cancel::{CancelBlocking, CancelTask, cancelled_during};

@@ -11,8 +11,8 @@ use crate::{check::PolicyError, jitter::Jitter, policy::Policy};
     label = "not an integer"
 )]
 pub trait Integer {
-    /// Clamped into the range.
-    fn saturate(self) -> u64;
+    /// Cut to 64 bits; `None` if negative.
+    fn saturate(self) -> Option<u64>;
 }
 
 macro_rules! integers {
@@ -20,15 +20,16 @@ macro_rules! integers {
         $(
             impl Integer for $integer {
                 #[inline]
-                fn saturate(self) -> u64 {
+                fn saturate(self) -> Option<u64> {
                     #[allow(unused_comparisons, reason = "some are unsigned")]
-                    if self < 0 { 0 } else { u64::try_from(self).unwrap_or(u64::MAX) }
+                    let negative = self < 0;
+                    (!negative).then(|| u64::try_from(self).unwrap_or(u64::MAX))
                 }
             }
 
             impl Integer for std::num::NonZero<$integer> {
                 #[inline]
-                fn saturate(self) -> u64 {
+                fn saturate(self) -> Option<u64> {
                     self.get().saturate()
                 }
             }
@@ -41,13 +42,13 @@ integers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
 /// A number of calls that is known at run time; negative counts as 0, and that as 1.
 #[inline]
 pub fn count(calls: impl Integer) -> u32 {
-    u32::try_from(calls.saturate()).unwrap_or(u32::MAX)
+    u32::try_from(calls.saturate().unwrap_or(0)).unwrap_or(u32::MAX)
 }
 
-/// Milliseconds that are known at run time; negative counts as 0.
+/// Milliseconds that are known at run time; negative counts as 1: zero would be no pause at all.
 #[inline]
 pub fn millis(ms: impl Integer) -> u64 {
-    ms.saturate()
+    ms.saturate().unwrap_or(1)
 }
 
 /// A jitter that is known at run time: a ratio or a `Jitter`.
@@ -124,6 +125,17 @@ impl ConstJitter<f64> {
     /// As a ratio
     pub const fn get(self) -> Jitter {
         Jitter::Ratio(self.0)
+    }
+}
+
+impl ConstJitter<f32> {
+    /// As a ratio
+    #[expect(
+        clippy::as_conversions,
+        reason = "traits are not available in constants"
+    )]
+    pub const fn get(self) -> Jitter {
+        Jitter::Ratio(self.0 as f64)
     }
 }
 

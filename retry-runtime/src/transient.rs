@@ -121,8 +121,8 @@ macro_rules! as_its_target {
 
 as_its_target!(&E, Box<E>, Arc<E>, Rc<E>);
 
-/// The first error of type `E` in a chain of causes: `error` itself, its source, and so on. `None`
-/// if there is none, or if it is hidden in an error that does not give it as its source.
+/// The first error of type `E` in a chain of causes: `error` itself, its source, and so on. Looks
+/// into `Arc` and `Box`, and into the error that an `io::Error` was made from.
 ///
 /// ```
 /// use std::{error::Error, io};
@@ -146,10 +146,20 @@ as_its_target!(&E, Box<E>, Arc<E>, Rc<E>);
 pub fn find_source<'e, E: Error + 'static>(error: &'e (dyn Error + 'static)) -> Option<&'e E> {
     let mut next = Some(error);
     while let Some(error) = next {
-        if let Some(found) = error.downcast_ref() {
+        let behind_pointer = || {
+            let shared = error.downcast_ref::<Arc<E>>().map(|error| &**error);
+            shared.or_else(|| error.downcast_ref::<Box<E>>().map(|error| &**error))
+        };
+        if let Some(found) = error.downcast_ref().or_else(behind_pointer) {
             return Some(found);
         }
-        next = error.source();
+        // the source of an `io::Error` is that of the error inside it
+        let inside = error
+            .downcast_ref::<io::Error>()
+            .and_then(io::Error::get_ref);
+        next = inside
+            .map(|error| -> &(dyn Error + 'static) { error })
+            .or_else(|| error.source());
     }
     None
 }

@@ -1,6 +1,6 @@
 //! The two ways to wait: the thread blocks, or the task is woken by a timer.
 
-use std::time::Duration;
+use std::{future, task::Poll, time::Duration};
 
 /// Blocks the thread.
 pub fn block(wait: Duration) {
@@ -10,8 +10,23 @@ pub fn block(wait: Duration) {
     }
 }
 
+/// Lets other tasks run once, so that an endless retry without waits does not hold on to its
+/// thread.
+pub async fn yield_now() {
+    let mut yielded = false;
+    future::poll_fn(|context| {
+        if yielded {
+            return Poll::Ready(());
+        }
+        yielded = true;
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
 #[cfg(any(feature = "tokio", feature = "smol", feature = "timer"))]
-pub use timer::{pause, require_timer, within, yield_now};
+pub use timer::{pause, require_timer, within};
 
 #[cfg(any(feature = "tokio", feature = "smol", feature = "timer"))]
 mod timer {
@@ -56,21 +71,6 @@ mod timer {
         async_io::Timer::after(wait).await;
         #[cfg(not(feature = "smol"))]
         futures_timer::Delay::new(wait).await;
-    }
-
-    /// Lets other tasks run once, so that an endless retry without waits does not hold on to its
-    /// thread.
-    pub async fn yield_now() {
-        let mut yielded = false;
-        future::poll_fn(|context| {
-            if yielded {
-                return Poll::Ready(());
-            }
-            yielded = true;
-            context.waker().wake_by_ref();
-            Poll::Pending
-        })
-        .await;
     }
 
     /// The output of an attempt, unless it takes longer than `limit`.

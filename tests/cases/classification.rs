@@ -74,7 +74,6 @@ async fn the_error_inside_a_wrapper_decides() {
 
 /// C071, apache/datafusion-ballista#2028
 #[test]
-#[ignore = "`find_source` does not see an error behind an `Arc` or a `Box`"]
 fn the_error_inside_a_shared_wrapper_is_found() {
     let reset = || io::Error::from(io::ErrorKind::ConnectionReset);
     assert!(lost_connection(&Context("boxed", Box::new(reset()))));
@@ -83,7 +82,6 @@ fn the_error_inside_a_shared_wrapper_is_found() {
 
 /// C072, astral-sh/uv#14425. `io::Error::source` leaves out the very error it was made of.
 #[test]
-#[ignore = "`find_source` does not see the error that an `io::Error` was made of"]
 fn the_error_inside_an_io_error_is_found() {
     let error = Context("client", io::Error::other(Failed(1)));
     assert!(find_source::<Failed>(&error).is_some());

@@ -142,7 +142,6 @@ fn on_a_block_an_alias_by_another_name_asks_for_an_attribute_of_its_own() {
 }
 
 /// Do not compile yet: a key of the block that the method's own key makes useless is an error.
-#[cfg(any())]
 mod overridden {
     use super::*;
 
@@ -176,6 +175,6 @@ mod overridden {
         assert_eq!(log.calls(), 3);
         let log = Log::start();
         assert!(Overridden.at_once().is_err());
-        assert_eq!(log.waits_ms(), [0, 0]);
+        assert_eq!((log.calls(), log.waits_ms()), (3, vec![]));
     }
 }

@@ -35,7 +35,7 @@ async fn a_decision_has_four_values() {
     for (decision, waits) in [
         (Decision::Stop, vec![]),
         (Decision::Retry, backoff),
-        (Decision::RetryNow, vec![0, 0, 0]),
+        (Decision::RetryNow, vec![]),
         (Decision::RetryAfter(SECOND), vec![1000; 3]),
     ] {
         let log = Log::start();
@@ -162,12 +162,11 @@ fn every_other_at_once() -> Result<u32, Failed> {
 fn retry_now_does_not_wait() {
     let log = Log::start();
     assert_eq!(every_other_at_once(), Err(Failed(5)));
-    assert_eq!(log.waits_ms(), [0, 400, 0, 1600]);
+    assert_eq!((log.calls(), log.waits_ms()), (5, vec![400, 1600]));
 }
 
 /// Promise 12
 #[test]
-#[ignore = "the function given as `sleep` is called with a wait of zero"]
 fn without_a_wait_nobody_is_asked_to_sleep() {
     let log = Log::start();
     assert!(decided(Decision::RetryNow).is_err());
@@ -472,7 +471,6 @@ async fn a_predicate_sees_the_arguments() {
 
 /// Promise 13. Do not compile yet: a pattern is matched against a reference, and unlike a literal
 /// number a constant or a text does not look through it (E0308).
-#[cfg(any())]
 mod constants_as_patterns {
     use super::*;
 

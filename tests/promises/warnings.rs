@@ -304,8 +304,6 @@ mod on_one_line {
     }
 }
 
-/// Does not compile yet: `unused_braces`, under the braces that the user gave to the macro.
-#[cfg(any())]
 mod block_of_a_macro {
     #![deny(warnings)]
 

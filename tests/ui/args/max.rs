@@ -40,9 +40,4 @@ fn f7() -> Result<u32, std::io::Error> {
     Ok(1)
 }
 
-#[retryable(max = 1, on = "any")]
-fn f8() -> Result<u32, std::io::Error> {
-    Ok(1)
-}
-
 fn main() {}
