@@ -295,6 +295,12 @@ impl Planner<'_> {
         } else {
             From::Clone
         };
+        if receiver.mutability.is_some() && matches!(receiver.kind, ReceiverKind::Typed(..)) {
+            // without its `mut` it could be written shorter
+            receiver
+                .attrs
+                .push(syn::parse_quote! { #[allow(clippy::needless_arbitrary_self_type)] });
+        }
         let mutability = match from {
             From::Clone | From::Reborrow => receiver.mutability.take(),
             From::ReborrowPinned => receiver.mutability.replace(Token![mut](Span::mixed_site())),

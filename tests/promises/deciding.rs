@@ -335,7 +335,7 @@ mod predicates {
     }
 
     pub(super) fn of_any_error(error: &dyn std::error::Error) -> bool {
-        error.to_string() < "attempt 3".into()
+        *error.to_string() < *"attempt 3"
     }
 }
 
