@@ -16,8 +16,10 @@
 )]
 
 mod arguments;
+mod bodies;
 mod generics;
 mod patterns;
 mod receivers;
 mod returns;
 mod support;
+mod traits;
