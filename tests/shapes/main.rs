@@ -16,9 +16,12 @@
 )]
 
 mod arguments;
+mod attributes;
 mod bodies;
+mod errors;
 mod generics;
 mod patterns;
+mod predicates;
 mod receivers;
 mod returns;
 mod support;
