@@ -98,7 +98,7 @@ retried! {
     on_path_of_a_method_to_a_decision(on = "ApiError::decision");
     on_closure(on = |error| error.is_busy());
     on_closure_with_a_type(on = |error: &ApiError| *error == ApiError::Busy);
-    on_closure_with_a_block(on = |error| { let busy = error.is_busy(); busy });
+    on_closure_with_a_block(on = |error| { let busy = error.is_busy(); assert!(busy); busy });
     on_closure_without_a_name(on = |_| true);
     on_closure_to_a_decision(on = |error| error.decision());
     on_closure_to_a_chosen_decision(on = |error| if error.is_busy() { Decision::Retry } else { Decision::Stop });
