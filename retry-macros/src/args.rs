@@ -10,8 +10,8 @@ use syn::{
 use crate::{
     errors::Errors,
     values::{
-        Count, CratePath, Delays, Factor, Jitter, Millis, Names, Policy, Predicate, Shape,
-        SleepPath, Text, Value,
+        Count, CratePath, Delays, Factor, Jitter, Millis, Name, Names, Policy, Predicate, Recovery,
+        Shape, SleepPath, Text, TokenExpr, Value,
     },
 };
 
@@ -33,6 +33,13 @@ macro_rules! keys {
         #[derive(Default)]
         pub(crate) struct Args {
             $(pub(crate) $field: Option<Keyed<$value>>,)+
+        }
+
+        impl Args {
+            /// These values, and the defaults for keys that were not given.
+            fn or_each(self, defaults: Self) -> Self {
+                Self { $($field: self.$field.or(defaults.$field),)+ }
+            }
         }
 
         const KEYS: &[&str] = &[$($name),+];
@@ -68,6 +75,13 @@ keys! {
     "on" => on: Predicate,
     "except" => except: Predicate,
     "until" => until: Predicate,
+    "deadline_ms" => deadline: Millis,
+    "timeout_ms" => timeout: Millis,
+    "hint_cap_ms" => hint_cap: Millis,
+    "cancel" => cancel: TokenExpr,
+    "recover" => recover: Recovery,
+    "recover_all" => recover_all: Recovery,
+    "attempt" => attempt: Name,
     "clone" => clone: Names,
     "keep" => keep: Names,
     "policy" => policy: Policy,
@@ -103,6 +117,40 @@ impl Args {
         let rest = pairs.parse2(tokens);
         errors.value(rest);
         args
+    }
+}
+
+/// Keys on an `impl` block and on its methods.
+impl Args {
+    /// A method's own values, and its block's for the other keys, except for those of the block
+    /// that have no effect beside the method's.
+    pub(crate) fn or(self, mut block: Self) -> Self {
+        let never_waits = self
+            .backoff
+            .as_ref()
+            .is_some_and(|shape| shape.value.name == "none");
+        if self.delays.is_some() || never_waits {
+            (block.base, block.factor, block.backoff) = (None, None, None);
+        }
+        if never_waits {
+            (block.cap, block.jitter) = (None, None);
+        }
+        if self.backoff.is_some() {
+            block.factor = None;
+        }
+        if self.base.is_some() || self.factor.is_some() || self.backoff.is_some() {
+            block.delays = None;
+        }
+        self.or_each(block)
+    }
+
+    /// The keys given that make no sense for several functions.
+    pub(crate) fn of_one_function(&self) -> impl Iterator<Item = &Ident> {
+        let names = [&self.clone, &self.keep]
+            .into_iter()
+            .flatten()
+            .map(|keyed| &keyed.key);
+        names.chain(self.name.as_ref().map(|keyed| &keyed.key))
     }
 }
 
@@ -157,6 +205,11 @@ const ELSEWHERE: &[(&str, &str)] = &[
 ];
 
 fn unknown(key: &Ident, name: &str) -> Error {
+    if name == "skip" {
+        let message =
+            "`skip` stands alone on a method, and leaves it out of a `#[retryable]` impl block";
+        return Error::new(key.span(), message);
+    }
     let elsewhere = ELSEWHERE.iter().find(|(known, _)| *known == name);
     let shared = |known: &&str| known.starts_with(name) || name.starts_with(known);
     let nearest = KEYS
@@ -206,7 +259,33 @@ fn distance(from: &str, to: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::distance;
+    use super::{KEYS, distance};
+
+    #[test]
+    fn every_key_is_documented() {
+        let table = include_str!("retryable.md");
+        for key in KEYS {
+            assert!(
+                table.contains(&format!("\n| `{key}` | ")),
+                "no row for `{key}`"
+            );
+        }
+    }
+
+    #[test]
+    fn the_readme_has_the_same_table() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md");
+        // not part of the published crate
+        let Ok(readme) = std::fs::read_to_string(path) else {
+            return;
+        };
+        let rows = include_str!("retryable.md")
+            .lines()
+            .filter(|line| line.starts_with("| `"));
+        for row in rows.take(KEYS.len()) {
+            assert!(readme.contains(row), "README.md differs: {row}");
+        }
+    }
 
     #[test]
     fn distance_counts_edits() {

@@ -5,7 +5,7 @@ use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::{
     Attribute, FnArg, GenericParam, Generics, Ident, Pat, PatIdent, Receiver, ReceiverKind,
-    ReturnType, Signature, Token, Type, TypeParamBound, WherePredicate,
+    ReturnType, Signature, Stmt, Token, Type, TypeParamBound, WherePredicate,
     punctuated::Punctuated,
     visit_mut::{self, VisitMut},
 };
@@ -13,7 +13,9 @@ use syn::{
 use crate::{
     args::{Args, value},
     errors::{Errors, under},
+    item::Function,
     private::Private,
+    shape::{Prelude, Shape},
     values::Names,
 };
 
@@ -69,12 +71,14 @@ pub(crate) struct Bindings {
 
 impl Bindings {
     /// Takes `mut` off the arguments that are bound anew: the attempts' copies are `mut` instead.
-    pub(crate) fn plan(sig: &mut Signature, args: &Args, errors: &mut Errors) -> Self {
-        let Signature {
-            generics, inputs, ..
-        } = sig;
+    pub(crate) fn plan(
+        function: &mut Function,
+        shape: &mut Shape,
+        args: &Args,
+        errors: &mut Errors,
+    ) -> Self {
         let mut planner = Planner {
-            generics,
+            generics: &function.sig.generics,
             cloned: names(value(args.clone.as_ref())),
             kept: names(value(args.keep.as_ref())),
             cfgs: Vec::new(),
@@ -85,21 +89,9 @@ impl Bindings {
                 arguments: Vec::new(),
             },
         };
-        for input in inputs {
-            match input {
-                FnArg::Receiver(receiver) => planner.receiver(receiver),
-                FnArg::Typed(argument) => {
-                    planner.cfgs = argument
-                        .attrs
-                        .iter()
-                        .filter(|attr| attr.path().is_ident("cfg"))
-                        .cloned()
-                        .collect();
-                    planner.ty =
-                        matches!(&*argument.pat, Pat::Ident(_)).then(|| (*argument.ty).clone());
-                    planner.visit_pat_mut(&mut argument.pat);
-                }
-            }
+        match &mut shape.prelude {
+            Some(prelude) => planner.rewritten(prelude, &function.sig),
+            None => planner.inputs(&mut function.sig.inputs),
         }
         let Planner {
             cloned,
@@ -144,6 +136,67 @@ struct Planner<'a> {
 }
 
 impl Planner<'_> {
+    fn inputs(&mut self, inputs: &mut Punctuated<FnArg, Token![,]>) {
+        for input in inputs {
+            match input {
+                FnArg::Receiver(receiver) => self.receiver(receiver),
+                FnArg::Typed(argument) => {
+                    let is_cfg = |attr: &&Attribute| attr.path().is_ident("cfg");
+                    self.cfgs = argument.attrs.iter().filter(is_cfg).cloned().collect();
+                    self.ty =
+                        matches!(&*argument.pat, Pat::Ident(_)).then(|| (*argument.ty).clone());
+                    self.visit_pat_mut(&mut argument.pat);
+                }
+            }
+        }
+    }
+
+    /// `#[async_trait]` binds every argument in a statement of its own, `mut` included.
+    fn rewritten(&mut self, prelude: &mut Prelude, sig: &Signature) {
+        for statement in &mut prelude.statements {
+            let Stmt::Local(local) = statement else {
+                continue;
+            };
+            if let Pat::Ident(pat) = &mut local.pat {
+                if prelude.receiver.as_ref() == Some(&pat.ident) {
+                    self.rewritten_receiver(pat, sig);
+                    continue;
+                }
+            }
+            self.ty = sig
+                .inputs
+                .iter()
+                .find_map(|input| match (input, &local.pat) {
+                    (FnArg::Typed(argument), Pat::Ident(bound)) => {
+                        matches!(&*argument.pat, Pat::Ident(pat) if pat.ident == bound.ident)
+                            .then(|| (*argument.ty).clone())
+                    }
+                    _ => None,
+                });
+            self.visit_pat_mut(&mut local.pat);
+        }
+    }
+
+    fn rewritten_receiver(&mut self, pat: &mut PatIdent, sig: &Signature) {
+        let name = Ident::new("self", pat.ident.span());
+        let by_value = sig
+            .receiver()
+            .is_some_and(|receiver| matches!(receiver.kind, ReceiverKind::Value));
+        let fresh = by_value && pat.mutability.is_some() && !self.kept.contains(&name);
+        if fresh || self.cloned.contains(&name) {
+            let mutability = pat.mutability.take();
+            let name = pat.ident.clone();
+            self.bindings.per_attempt.push(Binding {
+                cfgs: Vec::new(),
+                mutability,
+                name,
+                receiver: None,
+                from: From::Clone,
+            });
+        }
+        self.bindings.arguments.push(name);
+    }
+
     fn receiver(&mut self, receiver: &mut Receiver) {
         let token = receiver.self_token;
         let name = Ident::from(token);
@@ -255,14 +308,8 @@ fn has_mutable_call(bounds: &Punctuated<TypeParamBound, Token![+]>) -> bool {
     })
 }
 
-/// The body with another name for `self`. Items in the body have a `self` of their own.
-pub(crate) fn rename_self(body: &Group, renamed: &Ident) -> Group {
-    let mut group = Group::new(body.delimiter(), renamed_in(body.stream(), renamed));
-    group.set_span(body.span());
-    group
-}
-
-fn renamed_in(tokens: TokenStream, renamed: &Ident) -> TokenStream {
+/// Tokens with another name for `self`. Items in a body have a `self` of their own.
+pub(crate) fn rename_self(tokens: TokenStream, renamed: &Ident) -> TokenStream {
     let mut inside_item = false;
     let mut after_fn = false;
     tokens
@@ -286,7 +333,10 @@ fn renamed_in(tokens: TokenStream, renamed: &Ident) -> TokenStream {
                     inside_item = group.delimiter() != proc_macro2::Delimiter::Brace;
                     return TokenTree::Group(group);
                 }
-                TokenTree::Group(rename_self(&group, renamed))
+                let mut inside =
+                    Group::new(group.delimiter(), rename_self(group.stream(), renamed));
+                inside.set_span(group.span());
+                TokenTree::Group(inside)
             }
             TokenTree::Punct(punct) => {
                 after_fn = false;

@@ -1,16 +1,18 @@
 //! `Args` + function -> `Plan`: what can not be retried, and keys that contradict one another.
 
 use syn::{
-    Expr, FnArg, GenericArgument, Lifetime, PathArguments, Receiver, ReceiverKind, ReturnType,
-    Signature, Type, TypeReference,
+    Expr, FnArg, GenericArgument, GenericParam, Ident, Lifetime, PathArguments, Receiver,
+    ReceiverKind, ReturnType, Signature, Type, TypeReference,
 };
 
 use crate::{
     args::{Args, Keyed},
-    bindings::{Bindings, nameable},
+    bindings::Bindings,
+    block::is_retryable,
     constants::{Known, known},
     errors::Errors,
     item::Function,
+    shape::{Kind, Shape},
     values::{Count, Delays, Jitter, Millis, Predicate},
 };
 
@@ -20,6 +22,10 @@ pub(crate) struct Plan {
     pub(crate) function: Function,
     pub(crate) args: Args,
     pub(crate) bindings: Bindings,
+    pub(crate) shape: Shape,
+    /// Names of type and constant parameters
+    params: Vec<Ident>,
+    /// The type of an attempt
     pub(crate) returns: Type,
 }
 
@@ -28,6 +34,12 @@ impl Plan {
     pub(crate) fn check(args: Args, mut function: Function, errors: &mut Errors) -> Option<Self> {
         waits(&args, errors);
         predicates(&args, errors);
+        for again in function.attrs.iter().filter(|attr| is_retryable(attr)) {
+            errors.at(
+                again,
+                "`#[retryable]` is given twice: one would retry the other, and the calls multiply",
+            );
+        }
         if let Some(token) = &function.sig.constness {
             errors.at(token, "a `const fn` can not wait, so it can not be retried");
         }
@@ -38,21 +50,36 @@ impl Plan {
                  return an owned value, a key or an index",
             );
         }
-        let bindings = Bindings::plan(&mut function.sig, &args, errors);
-        let returns = nameable(&function.sig.output)
-            .filter(|ty| !matches!(ty, Type::Tuple(unit) if unit.elems.is_empty()));
-        if returns.is_none() {
+        let mut shape = Shape::of(&function);
+        let bindings = Bindings::plan(&mut function, &mut shape, &args, errors);
+        let is_unit = matches!(&shape.returns, Some(Type::Tuple(unit)) if unit.elems.is_empty());
+        if is_unit || shape.returns.is_none() {
             let message = "nothing tells whether this function failed: let it return a `Result`";
             match &function.sig.output {
                 ReturnType::Default => errors.at(&function.sig.ident, message),
                 ReturnType::Type(_, unit) => errors.at(unit, message),
             }
         }
+        let returns = shape.returns.clone()?;
+        let own_params = function
+            .sig
+            .generics
+            .params
+            .iter()
+            .filter_map(|param| match param {
+                GenericParam::Const(param) => Some(param.ident.clone()),
+                GenericParam::Type(param) => Some(param.ident.clone()),
+                GenericParam::Lifetime(_) => None,
+            });
+        let params = own_params.chain(function.outer_params.clone()).collect();
+        limits(&args, shape.kind, errors);
         let plan = Self {
             function,
             args,
             bindings,
-            returns: returns?,
+            shape,
+            params,
+            returns,
         };
         plan.delays_are_constant(errors);
         Some(plan)
@@ -79,7 +106,7 @@ impl Plan {
 
     /// When the value of an expression in the attribute is known.
     pub(crate) fn known(&self, expr: &Expr) -> Known {
-        known(expr, &self.bindings.arguments, &self.function.sig.generics)
+        known(expr, &self.bindings.arguments, &self.params)
     }
 }
 
@@ -171,6 +198,39 @@ fn jitter(args: &Args, never_waits: bool, errors: &mut Errors) {
             }
         }
         _ => {}
+    }
+}
+
+fn limits(args: &Args, kind: Kind, errors: &mut Errors) {
+    if let (Some(timeout), Kind::Blocking) = (&args.timeout, kind) {
+        errors.at(
+            &timeout.key,
+            "`timeout_ms` needs an async function: a blocking one can not be interrupted",
+        );
+    }
+    if let (Some(timeout), Some(deadline)) = (
+        literal(args.timeout.as_ref()),
+        literal(args.deadline.as_ref()),
+    ) {
+        if timeout >= deadline {
+            let written = args.timeout.as_ref().map(|keyed| &keyed.value.0.expr);
+            errors.at(
+                written,
+                format!("`timeout_ms` ({timeout}) must be below `deadline_ms` ({deadline}), which ends the call before it"),
+            );
+        }
+    }
+    if let (Some(_), Some(sleep), Kind::Blocking) = (&args.cancel, &args.sleep, kind) {
+        errors.at(
+            &sleep.key,
+            "`sleep` has no effect beside `cancel`: a blocking function waits for the token",
+        );
+    }
+    if let (Some(_), Some(all)) = (&args.recover, &args.recover_all) {
+        errors.at(
+            &all.key,
+            "`recover_all` has no effect beside `recover`: give one of them",
+        );
     }
 }
 

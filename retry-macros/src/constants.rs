@@ -1,6 +1,6 @@
 //! Whether an expression is a constant, judged by how it is written.
 
-use syn::{Expr, ExprPath, GenericParam, Generics, Ident, Path};
+use syn::{Expr, ExprPath, Ident, Path};
 
 /// When the value of an expression is known.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,11 +15,11 @@ pub(crate) enum Known {
 
 /// Constants are written in capitals (the compiler warns where they are not); an argument, `self`,
 /// a call or anything else belongs to the run.
-pub(crate) fn known(expr: &Expr, arguments: &[Ident], generics: &Generics) -> Known {
+pub(crate) fn known(expr: &Expr, arguments: &[Ident], params: &[Ident]) -> Known {
     let all = |parts: &[&Expr]| {
         parts
             .iter()
-            .map(|part| known(part, arguments, generics))
+            .map(|part| known(part, arguments, params))
             .max()
             .unwrap_or(Known::InItem)
     };
@@ -28,7 +28,7 @@ pub(crate) fn known(expr: &Expr, arguments: &[Ident], generics: &Generics) -> Kn
         Expr::Const(_) => Known::Inline,
         Expr::Path(ExprPath {
             qself: None, path, ..
-        }) => known_path(path, arguments, generics),
+        }) => known_path(path, arguments, params),
         Expr::Path(ExprPath {
             qself: Some(_),
             path,
@@ -50,7 +50,7 @@ pub(crate) fn known(expr: &Expr, arguments: &[Ident], generics: &Generics) -> Kn
     }
 }
 
-fn known_path(path: &Path, arguments: &[Ident], generics: &Generics) -> Known {
+fn known_path(path: &Path, arguments: &[Ident], params: &[Ident]) -> Known {
     if !is_constant_name(path) {
         return Known::AtRunTime;
     }
@@ -58,23 +58,16 @@ fn known_path(path: &Path, arguments: &[Ident], generics: &Generics) -> Known {
         return Known::AtRunTime;
     };
     let first = &first.ident;
-    let is_generic = |name: &Ident| {
-        generics.params.iter().any(|param| match param {
-            GenericParam::Const(param) => param.ident == *name,
-            GenericParam::Type(param) => param.ident == *name,
-            GenericParam::Lifetime(_) => false,
-        })
-    };
     if path
         .get_ident()
         .is_some_and(|name| arguments.contains(name))
     {
         return Known::AtRunTime;
     }
-    // an item can not use the parameters around it; those of an `impl` block are not seen from
-    // here, but have names of one letter
+    // an item can not use the parameters around it; those of an `impl` block may not be
+    // seen from here, but have names of one letter
     let may_be_generic = path.leading_colon.is_none()
-        && (first == "Self" || first.to_string().chars().count() == 1 || is_generic(first));
+        && (first == "Self" || first.to_string().chars().count() == 1 || params.contains(first));
     if may_be_generic {
         Known::Inline
     } else {

@@ -7,7 +7,7 @@ use syn::{
     spanned::Spanned as _,
 };
 
-use crate::errors::Errors;
+use crate::{errors::Errors, private::crate_name};
 
 pub(crate) fn transient(item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
@@ -72,7 +72,13 @@ fn implementation(input: &DeriveInput, errors: &mut Errors) -> TokenStream {
         .iter()
         .filter(|attr| attr.path().is_ident("transient"))
         .find_map(|attr| attr.parse_args_with(crate_path).ok())
-        .map_or_else(|| quote! { ::retry_runtime }, |path| quote! { #path });
+        .map_or_else(
+            || {
+                let name = crate_name();
+                quote! { ::#name }
+            },
+            |path| quote! { #path },
+        );
     let private = quote! { #runtime::__private };
     let default = mark(&input.attrs, errors);
     let mut asked = Vec::new();

@@ -1,66 +1,219 @@
 //! `Plan` -> tokens: the signature, and one call into the runtime. Can not fail.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Group, Span, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::{GenericArgument, Ident, LitStr, PathArguments, Type};
 
 use crate::{
     args::value,
-    bindings::rename_self,
+    bindings::{nameable, rename_self},
     check::Plan,
     errors::under,
-    policy::policy,
+    policy::{integer, policy},
     private::Private,
-    values::{Predicate, SleepPath, Text},
+    shape::Kind,
+    values::{Millis, Name, Number, Predicate, Recovery, SleepPath, Text, TokenExpr},
 };
 
 pub(crate) fn expand(plan: &Plan) -> TokenStream {
     let private = Private::new(&plan.args);
     let attempt = attempt(plan, &private);
-    let judge = judge(plan, &private);
-    let policy = policy(plan, &private);
+    let judge = in_place(plan, judge(plan, &private));
+    let policy = in_place(plan, policy(plan, &private));
     let wait = wait(plan, &private);
-    let body = quote! {
-        #private::retry! {
-            attempt(#attempt)
-            judge(#judge)
-            policy(#policy)
-            wait(#wait)
-        }
+    let limits = in_place(plan, limits(plan, &private));
+    let retry = quote! {
+        attempt(#attempt)
+        judge(#judge)
+        policy(#policy)
+        wait(#wait)
+        #limits
     };
-    plan.function.with_body(&body)
+    let retry = quote! { #private::retry! { #retry } };
+    plan.function
+        .with_body(&plan.shape.with_retry(&retry, &private))
+}
+
+/// `self` in the attribute's expressions is where `#[async_trait]` has moved it.
+fn in_place(plan: &Plan, tokens: TokenStream) -> TokenStream {
+    match plan
+        .shape
+        .prelude
+        .as_ref()
+        .and_then(|prelude| prelude.receiver.as_ref())
+    {
+        Some(receiver) => rename_self(tokens, receiver),
+        None => tokens,
+    }
 }
 
 fn attempt(plan: &Plan, private: &Private) -> TokenStream {
-    let kind = kind(plan);
-    let returns = &plan.returns;
+    let returns = match plan.shape.kind {
+        Kind::Future { .. } => {
+            &nameable(&plan.function.sig.output).unwrap_or_else(|| plan.returns.clone())
+        }
+        Kind::Blocking | Kind::Task => &plan.returns,
+    };
     let bindings = plan
         .bindings
         .per_attempt
         .iter()
         .map(|binding| binding.tokens(private));
-    let body = match &plan.bindings.renamed_self {
-        Some(renamed) => &rename_self(&plan.function.body, renamed),
-        None => &plan.function.body,
+    let mut body = plan.shape.body.clone();
+    if let Some(renamed) = &plan.bindings.renamed_self {
+        let mut changed = Group::new(body.delimiter(), rename_self(body.stream(), renamed));
+        changed.set_span(body.span());
+        body = changed;
+    }
+    let kind = match plan.shape.kind {
+        Kind::Blocking => quote! { blocking },
+        Kind::Task => quote! { task },
+        Kind::Future { .. } => quote! { future },
     };
-    quote! { #kind [#returns] [#(#bindings)*] #body }
+    let attempt = quote! { #kind [#returns] [#(#bindings)*] #body };
+    let Some(Millis(timeout)) = value(plan.args.timeout.as_ref()) else {
+        return attempt;
+    };
+    let at = plan
+        .args
+        .timeout
+        .as_ref()
+        .map_or_else(Span::mixed_site, |keyed| under(&keyed.key));
+    let limit = Ident::new("limit", at);
+    let timeout = milliseconds(timeout, plan, private);
+    let remaining = remaining(plan, private);
+    let value = in_place(plan, quote! { #private::limit(#timeout, #remaining) });
+    let timed_out = private.call(at, quote! { timed_out }, &limit);
+    quote! { within [#limit = #value, #timed_out] #attempt }
 }
 
-fn kind(plan: &Plan) -> TokenStream {
-    if plan.function.sig.asyncness.is_some() {
-        quote! { task }
-    } else {
-        quote! { blocking }
+fn milliseconds(number: &Number<u64>, plan: &Plan, private: &Private) -> TokenStream {
+    integer(number, plan.known(&number.expr), "millis", private)
+}
+
+/// The time to the deadline, as an option.
+fn remaining(plan: &Plan, private: &Private) -> TokenStream {
+    match value(plan.args.deadline.as_ref()) {
+        Some(Millis(deadline)) => {
+            let started = started();
+            let deadline = milliseconds(deadline, plan, private);
+            quote! { #private::Option::Some(#started.remaining(#deadline)) }
+        }
+        None => quote! { #private::Option::None },
+    }
+}
+
+fn started() -> Ident {
+    Ident::new("started", Span::mixed_site())
+}
+
+/// What else ends the call, what the body sees of it, and what becomes of a failure.
+fn limits(plan: &Plan, private: &Private) -> TokenStream {
+    let args = &plan.args;
+    let started = started();
+    let recovery = [
+        (&args.recover, quote! { some }),
+        (&args.recover_all, quote! { all }),
+    ];
+    let recovery = recovery
+        .into_iter()
+        .find_map(|(keyed, which)| Some((value(keyed.as_ref())?, which)));
+    let begin = (args.deadline.is_some() || recovery.is_some()).then(|| {
+        let clock = if plan.shape.kind == Kind::Blocking {
+            quote! { blocking }
+        } else {
+            quote! { task }
+        };
+        quote! { let #started = #private::Started::#clock(); }
+    });
+    let cancel = value(args.cancel.as_ref()).map(|TokenExpr(given)| {
+        let name = token();
+        quote! { let #name = &(#given); }
+    });
+    let deadline = args.deadline.is_some().then(|| {
+        let remaining = remaining(plan, private);
+        quote! { .remaining(#remaining) }
+    });
+    let cancelled = value(args.cancel.as_ref()).map(|TokenExpr(given)| {
+        let trait_name = if plan.shape.kind == Kind::Blocking {
+            quote! { CancelBlocking }
+        } else {
+            quote! { CancelTask }
+        };
+        let at = under(given);
+        let name = Ident::new("cancel", at);
+        let is_cancelled = private.call(at, quote! { #trait_name::is_cancelled }, &name);
+        quote! { .cancelled(#is_cancelled) }
+    });
+    let limits = (begin.is_some() || cancel.is_some())
+        .then(|| quote! { limits([#begin #cancel] #private::Limits::NONE #deadline #cancelled) });
+    let bind = value(args.attempt.as_ref()).map(|Name(name)| {
+        let remaining = remaining(plan, private);
+        quote! { bind(#name, #remaining) }
+    });
+    let recover = recovery.map(|(recovery, which)| {
+        let failure = Ident::new("failure", Span::mixed_site());
+        let recovered = recovered(recovery, plan, private);
+        quote! { recover(#which #started |#failure| #recovered) }
+    });
+    quote! { #limits #bind #recover }
+}
+
+fn token() -> Ident {
+    Ident::new("cancel", Span::mixed_site())
+}
+
+fn recovered(recovery: &Recovery, plan: &Plan, private: &Private) -> TokenStream {
+    match recovery {
+        Recovery::Path(path) => {
+            let at = under(path);
+            let failure = Ident::new("failure", at);
+            let arguments = plan
+                .bindings
+                .arguments
+                .iter()
+                .filter(|name| *name != "self")
+                .map(|name| {
+                    // resolved where it is bound, and reported under the path
+                    let mut name = name.clone();
+                    name.set_span(name.span().located_at(at));
+                    name
+                });
+            let arguments = quote! { #path, #failure, (#(#arguments,)*) };
+            private.call(at, quote! { recover }, arguments)
+        }
+        Recovery::Callable(callable) => {
+            let at = under(callable);
+            let failure = Ident::new("failure", at);
+            private.call(at, quote! { recover_by }, quote! { #callable, #failure })
+        }
     }
 }
 
 fn wait(plan: &Plan, private: &Private) -> TokenStream {
-    let kind = kind(plan);
+    let blocks = plan.shape.kind == Kind::Blocking;
+    let kind = if blocks {
+        quote! { blocking }
+    } else {
+        quote! { task }
+    };
+    let unless = plan.args.cancel.is_some().then(|| {
+        let token = token();
+        quote! { unless [#token] }
+    });
     if let Some(SleepPath(path)) = value(plan.args.sleep.as_ref()) {
-        return quote! { #kind with #path };
+        let at = under(path);
+        let wait = Ident::new("wait", at);
+        // a blocking function that returns a future would not wait at all
+        let call = if blocks {
+            quote_spanned! {at=> let () = #path(#wait); }
+        } else {
+            quote_spanned! {at=> #path(#wait).await }
+        };
+        return quote! { #kind #unless with |#wait| #call };
     }
-    if plan.function.sig.asyncness.is_none() {
-        return kind;
+    if blocks {
+        return quote! { #kind #unless };
     }
     let name = match value(plan.args.name.as_ref()) {
         Some(Text(name)) => name.to_token_stream(),
@@ -72,7 +225,7 @@ fn wait(plan: &Plan, private: &Private) -> TokenStream {
             quote! { #private::concat!(#private::module_path!(), #function) }
         }
     };
-    quote! { #kind named #name }
+    quote! { #kind #unless named #name }
 }
 
 /// The mistakes of a predicate are reported under it, those of the return type under that.

@@ -7,6 +7,25 @@ use syn::{
     parse::{Parse, ParseStream, Parser as _},
 };
 
+use crate::block::Block;
+
+/// What the attribute can stand on.
+pub(crate) enum Item {
+    Function(Box<Function>),
+    Block(Block),
+}
+
+impl Parse for Item {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        if Block::starts(input) {
+            return input.parse().map(Self::Block);
+        }
+        input
+            .parse()
+            .map(|function| Self::Function(Box::new(function)))
+    }
+}
+
 /// A function, method or trait method with a body.
 #[derive(Clone)]
 pub(crate) struct Function {
@@ -16,14 +35,18 @@ pub(crate) struct Function {
     /// Attributes at the start of the body, which belong to the function
     pub(crate) inner_attrs: Vec<Attribute>,
     pub(crate) body: Group,
+    /// Parameters of the `impl` block around it, where that is known
+    pub(crate) outer_params: Vec<Ident>,
 }
 
 impl Parse for Function {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let attrs = input.call(Attribute::parse_outer)?;
         let vis = input.parse()?;
-        if !is_signature(input) {
-            return Err(input.error("`#[retryable]` goes on a function or method"));
+        if !Self::starts(input) {
+            return Err(
+                input.error("`#[retryable]` goes on a function, a method or an `impl` block")
+            );
         }
         let sig: Signature = input.parse()?;
         if input.peek(Token![;]) {
@@ -43,18 +66,9 @@ impl Parse for Function {
             sig,
             inner_attrs,
             body: without_attrs,
+            outer_params: Vec::new(),
         })
     }
-}
-
-fn is_signature(input: ParseStream<'_>) -> bool {
-    let ahead = input.fork();
-    ahead.parse::<Option<Token![const]>>().is_ok()
-        && ahead.parse::<Option<Token![async]>>().is_ok()
-        && ahead.parse::<Option<Token![unsafe]>>().is_ok()
-        && ahead.parse::<Option<syn::Abi>>().is_ok()
-        && ahead.peek(Token![fn])
-        && ahead.peek2(Ident)
 }
 
 fn split_inner_attributes(input: ParseStream<'_>) -> Result<(Vec<Attribute>, TokenStream)> {
@@ -62,6 +76,17 @@ fn split_inner_attributes(input: ParseStream<'_>) -> Result<(Vec<Attribute>, Tok
 }
 
 impl Function {
+    /// Whether a signature follows.
+    pub(crate) fn starts(input: ParseStream<'_>) -> bool {
+        let ahead = input.fork();
+        ahead.parse::<Option<Token![const]>>().is_ok()
+            && ahead.parse::<Option<Token![async]>>().is_ok()
+            && ahead.parse::<Option<Token![unsafe]>>().is_ok()
+            && ahead.parse::<Option<syn::Abi>>().is_ok()
+            && ahead.peek(Token![fn])
+            && ahead.peek2(Ident)
+    }
+
     /// The function with another body.
     pub(crate) fn with_body(&self, body: &TokenStream) -> TokenStream {
         let Self {
@@ -70,6 +95,7 @@ impl Function {
             sig,
             inner_attrs,
             body: written,
+            ..
         } = self;
         let mut block = TokenStream::new();
         block.append_all(inner_attrs);

@@ -1,26 +1,37 @@
 //! The macros of `retry-runtime`: an implementation detail of that crate, which re-exports and
 //! documents them. Depend on `retry-runtime`.
 //!
-//! One pass each: attribute text -> [`args`] -> [`check`] -> [`expand`]; [`errors`] collects what
-//! is wrong on the way.
+//! One pass: attribute text -> `args` -> `check` -> `expand`; `errors` collects what is wrong on
+//! the way.
 
 #![forbid(unsafe_code)]
 
 mod args;
 mod bindings;
+mod block;
 mod check;
 mod constants;
 mod derive;
 mod errors;
 mod expand;
+#[cfg(test)]
+mod expansion;
+#[cfg(test)]
+mod fuzz;
 mod item;
 mod policy;
 mod private;
+mod shape;
 mod values;
 
 use proc_macro::TokenStream;
 
-use crate::{args::Args, check::Plan, errors::Errors, item::Function};
+use crate::{
+    args::Args,
+    check::Plan,
+    errors::Errors,
+    item::{Function, Item},
+};
 
 #[doc = include_str!("retryable.md")]
 #[proc_macro_attribute]
@@ -32,15 +43,36 @@ fn attribute(
     args: proc_macro2::TokenStream,
     item: &proc_macro2::TokenStream,
 ) -> proc_macro2::TokenStream {
+    let item = match syn::parse2::<Item>(item.clone()) {
+        Ok(Item::Block(block)) => return block.expand(&args),
+        Ok(Item::Function(function)) => Ok(function),
+        Err(error) => Err((item, error)),
+    };
     let mut errors = Errors::default();
     let args = Args::parse(args, &mut errors);
-    let plan = errors
-        .value(syn::parse2::<Function>(item.clone()))
-        .and_then(|function| Plan::check(args, function, &mut errors));
-    match (errors.into_compile_errors(), plan) {
-        (None, Some(plan)) => expand::expand(&plan),
-        (found, _) => errors::beside(item, &found.unwrap_or_default()),
+    match item {
+        Ok(function) => {
+            let written = function.with_body(&function.body.stream());
+            let retried = retried(args, *function, &mut errors);
+            match (errors.into_compile_errors(), retried) {
+                (None, Some(retried)) => retried,
+                (found, _) => errors::beside(&written, &found.unwrap_or_default()),
+            }
+        }
+        Err((item, error)) => {
+            errors.add(error);
+            errors::beside(item, &errors.into_compile_errors().unwrap_or_default())
+        }
     }
+}
+
+/// The function that retries itself; of no use if there are errors.
+fn retried(
+    args: Args,
+    function: Function,
+    errors: &mut Errors,
+) -> Option<proc_macro2::TokenStream> {
+    Plan::check(args, function, errors).map(|plan| expand::expand(&plan))
 }
 
 /// Implements `Transient` for an error by marks on its variants.
@@ -49,7 +81,8 @@ fn attribute(
 /// |---|---|
 /// | `#[transient]` | worth a retry |
 /// | `#[permanent]` | not worth a retry |
-/// | `#[transient(inner)]` | as the inner error says: the only field, or that marked `#[from]` or `#[source]` |
+/// | `#[transient(inner)]` | as the inner error says: the only field, or that marked `#[from]` or `#[source]`, or named `source` |
+/// | `#[transient(crate = ::name)]` | on the type only: the path of `retry_runtime` where it is renamed or re-exported |
 ///
 /// A mark on an enum is that of the variants without one. Without it, every variant needs its
 /// own: a new variant is a decision to take, not one to forget.

@@ -34,7 +34,7 @@ pub(crate) fn policy(plan: &Plan, private: &Private) -> TokenStream {
         .into_iter()
         .partition(|setter| setter.known != Known::AtRunTime);
     let default = quote! { #private::Policy::new() };
-    let start = value(plan.args.policy.as_ref()).map(|policy| &policy.0);
+    let start = value(plan.args.policy.as_ref()).map(|policy| without_reference(&policy.0));
     let constant = match start.map(|start| (start, plan.known(start))) {
         None => constant_policy(&default, None, Known::InItem, &constant, private),
         Some((start, Known::AtRunTime)) => {
@@ -55,7 +55,7 @@ pub(crate) fn policy(plan: &Plan, private: &Private) -> TokenStream {
                         _ => quote! { const #check; },
                     }
                 });
-            return quote! { { #(#checks)* &#given #(#calls)* } };
+            return quote! { &{ #(#checks)* #given #(#calls)* } };
         }
         Some((start, known)) => {
             let check = check(start, "check", private);
@@ -73,6 +73,14 @@ pub(crate) fn policy(plan: &Plan, private: &Private) -> TokenStream {
     }
     let calls = at_run_time.iter().map(|setter| &setter.call);
     quote! { &(*#constant) #(#calls)* }
+}
+
+/// A policy is copied, so that `&POLICY` is `POLICY`.
+fn without_reference(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Reference(reference) => without_reference(&reference.expr),
+        expr => expr,
+    }
 }
 
 fn constant_policy(
@@ -172,6 +180,8 @@ fn setters(plan: &Plan, private: &Private) -> Vec<Setter> {
     } else {
         &["check_cap", "check_base"]
     };
+    let hint_cap =
+        value(args.hint_cap.as_ref()).map(|cap| millis(cap, quote! { hint_cap_ms }, &[]));
     let cap = value(args.cap.as_ref()).map(|cap| millis(cap, quote! { cap_ms }, cap_checks));
     let jitter = value(args.jitter.as_ref()).map(|jitter| match jitter {
         Jitter::Named(variant) => always(quote! { .jitter(#private::Jitter::#variant) }),
@@ -180,7 +190,7 @@ fn setters(plan: &Plan, private: &Private) -> Vec<Setter> {
             checked(&number.expr, quote! { .jitter(#value) }, &["check_jitter"])
         }
     });
-    [max, base, factor, shape, delays, cap, jitter]
+    [max, base, factor, shape, delays, cap, jitter, hint_cap]
         .into_iter()
         .flatten()
         .collect()
@@ -227,7 +237,12 @@ fn ratio(number: &Number<f64>, known: Known, private: &Private) -> TokenStream {
 }
 
 /// An integer of any type as the one that `conversion` gives, clamped.
-fn integer(number: &Number<u64>, known: Known, conversion: &str, private: &Private) -> TokenStream {
+pub(crate) fn integer(
+    number: &Number<u64>,
+    known: Known,
+    conversion: &str,
+    private: &Private,
+) -> TokenStream {
     let expr = &number.expr;
     match (number.literal, known) {
         (Some(_), _) => {

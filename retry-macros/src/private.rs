@@ -1,6 +1,6 @@
 //! The path into the runtime that the expansion takes.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 
 use crate::{
@@ -22,10 +22,13 @@ impl Private {
                 path: quote! { #path::__private },
                 given: true,
             },
-            None => Self {
-                path: quote! { ::retry_runtime::__private },
-                given: false,
-            },
+            None => {
+                let name = crate_name();
+                Self {
+                    path: quote! { ::#name::__private },
+                    given: false,
+                }
+            }
         }
     }
 
@@ -58,4 +61,15 @@ impl ToTokens for Private {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         self.path.to_tokens(tokens);
     }
+}
+
+/// The name under which the user's crate depends on the runtime.
+pub(crate) fn crate_name() -> Ident {
+    #[cfg(feature = "renamed")]
+    if let Ok(proc_macro_crate::FoundCrate::Name(name)) =
+        proc_macro_crate::crate_name("retry-runtime")
+    {
+        return Ident::new(&name, Span::call_site());
+    }
+    Ident::new("retry_runtime", Span::call_site())
 }

@@ -142,8 +142,12 @@ impl Value for Millis {
     fn parse(key: &Ident, input: ParseStream<'_>) -> Result<Self> {
         let expr = expression(key, input, "200")?;
         let millis = integer(key, expr, "a whole number of milliseconds")?;
-        if key == "cap_ms" && millis.literal == Some(0) {
-            let message = "`cap_ms` must be above 0; for no wait at all write `backoff = \"none\"`";
+        if millis.literal == Some(0) && key != "base_ms" {
+            let instead = match key.to_string().as_str() {
+                "cap_ms" => "for no wait at all write `backoff = \"none\"`",
+                _ => "for no such limit leave the key away",
+            };
+            let message = format!("`{key}` must be above 0; {instead}");
             return Err(Error::new_spanned(&millis.expr, message));
         }
         Ok(Self(millis))
@@ -446,6 +450,68 @@ impl Value for Policy {
                 other,
                 format!("`{key}` expects a `Policy`"),
             )),
+        }
+    }
+}
+
+/// `cancel`
+pub(crate) struct TokenExpr(pub(crate) Expr);
+
+impl Value for TokenExpr {
+    fn parse(key: &Ident, input: ParseStream<'_>) -> Result<Self> {
+        let expr = expression(key, input, "token")?;
+        match literal(&expr) {
+            None => Ok(Self(expr)),
+            Some(other) => Err(Error::new_spanned(
+                other,
+                format!("`{key}` expects an expression for a cancel token"),
+            )),
+        }
+    }
+}
+
+/// `attempt`
+pub(crate) struct Name(pub(crate) Ident);
+
+impl Value for Name {
+    fn parse(key: &Ident, input: ParseStream<'_>) -> Result<Self> {
+        match expression(key, input, "name")? {
+            Expr::Path(ExprPath {
+                path, qself: None, ..
+            }) if path.get_ident().is_some_and(|name| name != "self") => {
+                path.require_ident().cloned().map(Self)
+            }
+            other => Err(Error::new_spanned(
+                other,
+                format!("`{key}` expects a name for the attempt in the body"),
+            )),
+        }
+    }
+}
+
+/// `recover`, `recover_all`
+pub(crate) enum Recovery {
+    /// Called with the failure, and with the arguments if it has parameters for them
+    Path(Path),
+    /// Called with the failure
+    Callable(Expr),
+}
+
+impl Value for Recovery {
+    fn parse(key: &Ident, input: ParseStream<'_>) -> Result<Self> {
+        match expression(key, input, "path")? {
+            Expr::Path(ExprPath {
+                path, qself: None, ..
+            }) => Ok(Self::Path(path)),
+            Expr::Lit(ExprLit {
+                lit: Lit::Str(text),
+                ..
+            }) => path_in(key, &text).map(Self::Path),
+            Expr::Lit(other) => Err(Error::new_spanned(
+                other,
+                format!("`{key}` expects a path or a closure"),
+            )),
+            callable => Ok(Self::Callable(callable)),
         }
     }
 }

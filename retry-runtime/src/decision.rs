@@ -4,6 +4,8 @@ use std::time::Duration;
 
 /// What to do after a failed attempt. A predicate given as `on` returns one, or a `bool`.
 ///
+/// Whatever it says, the call ends when its attempts are used up.
+///
 /// ```
 /// use retry_runtime::Decision;
 /// use std::time::Duration;
@@ -42,8 +44,27 @@ pub enum Decision {
     RetryAfter(Duration),
 }
 
+/// `true` is [`Retry`](Decision::Retry), `false` is [`Stop`](Decision::Stop).
+impl Decision {
+    /// Try again, after the hint of the other side if it gave one.
+    ///
+    /// ```
+    /// use retry_runtime::Decision;
+    /// use std::time::Duration;
+    ///
+    /// assert_eq!(Decision::hinted(None), Decision::Retry);
+    /// let hint = Duration::from_secs(2);
+    /// assert_eq!(Decision::hinted(Some(hint)), Decision::RetryAfter(hint));
+    /// ```
+    pub const fn hinted(hint: Option<Duration>) -> Self {
+        match hint {
+            Some(wait) => Self::RetryAfter(wait),
+            None => Self::Retry,
+        }
+    }
+}
+
 impl From<bool> for Decision {
-    /// `true` is [`Retry`](Self::Retry), `false` is [`Stop`](Self::Stop).
     fn from(transient: bool) -> Self {
         if transient { Self::Retry } else { Self::Stop }
     }

@@ -9,11 +9,15 @@ use crate::{Decision, Policy, Transient};
 /// The parts come in parentheses, in this order:
 ///
 /// - `attempt`: an expression, evaluated once per attempt, or one of
-///   `blocking`/`task` `[returns] [bindings] { body }`
+///   `blocking`/`task`/`future` `[returns] [bindings] { body }`; for a task perhaps
+///   `within [limit = time, error]`, the time that an attempt may take
 /// - `judge`: `[outcome => failure] |error| decision`, or `|value| is_final, |error| decision`
 /// - `policy`: an expression for `&Policy`, evaluated after a failed attempt only
 /// - `wait`: `blocking`/`task` and the function that waits, or for `task` the name to report when
-///   nothing can
+///   nothing can; perhaps `unless [token]`
+/// - `limits`: `[statements before the first attempt] state`, the state after a failed attempt
+/// - `bind`: a name for the `Attempt`, and the time that remains
+/// - `recover`: what becomes of a failure, after `some` or `all` errors
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __retry {
@@ -22,9 +26,14 @@ macro_rules! __retry {
         judge($($judge:tt)*)
         policy($policy:expr)
         wait($($wait:tt)*)
+        $(limits([$($before:tt)*] $limits:expr))?
+        $(bind($name:ident, $remaining:expr))?
+        $(recover($($recover:tt)*))?
     ) => {{
+        $($($before)*)?
         let mut attempts = $crate::__private::Attempts::begin();
         loop {
+            $(let $name = attempts.current($policy, $remaining);)?
             // the outcome ends with this block: an error that is not `Send` must not live on
             // while a task waits
             let wait = {
@@ -32,9 +41,14 @@ macro_rules! __retry {
                 match $crate::__retry!(@judge outcome, $($judge)*) {
                     $crate::__private::Option::None => break outcome,
                     $crate::__private::Option::Some(decision) => {
-                        match attempts.after_failure($policy, decision) {
-                            $crate::__private::Next::Return => break outcome,
-                            $crate::__private::Next::Wait(wait) => wait,
+                        let limits = $crate::__retry!(@limits $($limits)?);
+                        match attempts.after_failure($policy, decision, limits) {
+                            $crate::__private::Next::Wait(wait) => {
+                                $crate::__retry!(@hold attempts, outcome, wait, [$($($recover)*)?] $($wait)*)
+                            }
+                            $crate::__private::Next::Return(reason) => {
+                                break $crate::__retry!(@end attempts, reason, outcome, $($($recover)*)?);
+                            }
                         }
                     }
                 }
@@ -43,25 +57,40 @@ macro_rules! __retry {
         }
     }};
 
-    // `return` and `?` end the attempt, not the loop, and the return type is known to both
+    (@limits) => { &$crate::__private::Limits::NONE };
+    (@limits $limits:expr) => { &$limits };
+
+    // `return` and `?` end the attempt, not the loop, and the return type is known to both. The body
+    // is a block of its own, so that its imports do not change that type; it has a label, because
+    // braces without one would be called unnecessary where it is a single expression.
     (@attempt blocking [$returns:ty] [] $body:tt) => {
         (|| -> $returns $body)()
     };
     (@attempt blocking [$returns:ty] [$($bindings:tt)+] $body:tt) => {
-        (|| -> $returns { $($bindings)+ $body })()
+        (|| -> $returns { $($bindings)+ '_body: $body })()
     };
-    (@attempt task [$returns:ty] [$($bindings:tt)*] $body:tt) => {
+    (@attempt within [$limit:ident = $value:expr, $timed_out:expr] $($task:tt)*) => {{
+        let $limit = $value;
+        let attempt = $crate::__private::pin!($crate::__retry!(@future $($task)*));
+        match $crate::__private::within($limit, attempt).await {
+            $crate::__private::Option::Some(outcome) => outcome,
+            $crate::__private::Option::None => $crate::__private::Result::Err($timed_out),
+        }
+    }};
+    (@attempt expression $attempt:expr) => { $attempt };
+    (@attempt $($task:tt)*) => { $crate::__retry!(@future $($task)*).await };
+    (@future task [$returns:ty] [$($bindings:tt)*] $body:tt) => {
         async {
             // an async block can not be given a type, except by a return
             if false {
                 return $crate::__private::never::<$returns>();
             }
             $($bindings)*
-            $body
+            '_body: $body
         }
-        .await
     };
-    (@attempt expression $attempt:expr) => { $attempt };
+    // the body gives a future
+    (@future future $($body:tt)*) => { $crate::__retry!(@attempt blocking $($body)*) };
 
     (@judge $outcome:ident, [$found:ident => $failure:expr] |$error:ident| $decision:expr) => {
         match {
@@ -85,8 +114,33 @@ macro_rules! __retry {
         }
     };
 
-    (@wait $wait:ident, blocking with $sleep:path) => { $sleep($wait) };
-    (@wait $wait:ident, task with $sleep:path) => { $sleep($wait).await };
+    // a call that can be cancelled waits with its outcome, which it then returns
+    (@hold $attempts:ident, $outcome:ident, $wait:ident, [$($recover:tt)*] $kind:ident unless [$token:expr] $($how:tt)*) => {{
+        if $crate::__retry!(@cancelled $wait, $kind [$token] $($how)*) {
+            let reason = $crate::__private::Reason::Cancelled;
+            break $crate::__retry!(@end $attempts, reason, $outcome, $($recover)*);
+        }
+        $wait
+    }};
+    (@hold $attempts:ident, $outcome:ident, $wait:ident, $recover:tt $($how:tt)*) => { $wait };
+
+    (@cancelled $wait:ident, blocking [$token:expr]) => {
+        $crate::__private::CancelBlocking::wait($token, $wait)
+    };
+    (@cancelled $wait:ident, task [$token:expr] $($how:tt)*) => {
+        $crate::__private::cancelled_during($token, async {
+            $crate::__retry!(@wait $wait, task $($how)*);
+        })
+        .await
+    };
+
+    (@wait $wait:ident, $kind:ident unless $($how:tt)*) => {
+        let _ = $wait;
+    };
+    (@wait $wait:ident, $kind:ident with |$given:ident| $($sleep:tt)*) => {
+        let $given = $wait;
+        $($sleep)*
+    };
     (@wait $wait:ident, blocking) => { $crate::__private::block($wait) };
     (@wait $wait:ident, task named $name:expr) => {
         if $wait.is_zero() {
@@ -96,12 +150,35 @@ macro_rules! __retry {
             $crate::__private::pause($wait).await
         }
     };
+
+    (@end $attempts:ident, $reason:ident, $outcome:ident,) => {{
+        let _ = $reason;
+        $outcome
+    }};
+    // `some`: an error that was never worth a retry is not recovered from
+    (@end $attempts:ident, $reason:ident, $outcome:ident, $which:ident $started:ident |$failure:ident| $recovered:expr) => {
+        match $outcome {
+            $crate::__private::Result::Err(error) if $crate::__retry!(@recovers $which $reason) => {
+                let $failure = $crate::__private::Failure::new(
+                    error,
+                    $attempts.failures(),
+                    $started.elapsed(),
+                    $reason,
+                );
+                $recovered
+            }
+            outcome => outcome,
+        }
+    };
+    (@recovers all $reason:ident) => { true };
+    (@recovers some $reason:ident) => { $reason != $crate::__private::Reason::NotRetryable };
 }
 
 /// Retrying a closure, for a part of a function or an operation built at run time.
 impl Policy {
     /// Calls `operation` until it succeeds, fails with an error that is not transient, or the
-    /// calls are used up. Blocks the thread between the calls.
+    /// calls are used up. Blocks the thread between the calls; in async code use
+    /// [`retry_async`](Policy#method.retry_async).
     ///
     /// ```
     /// use retry_runtime::Policy;
@@ -144,8 +221,8 @@ impl Policy {
     ///
     /// # Panics
     ///
-    /// If it has to wait where there is no timer: outside of tokio, with neither of the features
-    /// `smol` and `timer`.
+    /// If it has to wait where there is no timer: outside of a tokio runtime, with neither of the
+    /// features `smol` and `timer`.
     ///
     /// # Cancellation safety
     ///
@@ -158,7 +235,8 @@ impl Policy {
         self.on(Transient::decision).retry_async(operation).await
     }
 
-    /// The same policy, with a predicate that says which errors are retried.
+    /// The same policy, with a predicate that says which errors are retried: it returns a `bool`
+    /// or a [`Decision`]. The error type need not be [`Transient`].
     ///
     /// ```
     /// use retry_runtime::{Decision, Policy};
@@ -190,7 +268,7 @@ pub struct Retrier<P> {
 }
 
 impl<P> Retrier<P> {
-    /// As [`Policy::retry`].
+    /// As [`Policy::retry`], with the predicate in place of [`Transient`].
     ///
     /// # Errors
     ///
@@ -208,7 +286,7 @@ impl<P> Retrier<P> {
         }
     }
 
-    /// As [`Policy::retry_async`].
+    /// As [`Policy::retry_async`], with the predicate in place of [`Transient`].
     ///
     /// # Errors
     ///
@@ -216,7 +294,8 @@ impl<P> Retrier<P> {
     ///
     /// # Panics
     ///
-    /// If it has to wait where there is no timer.
+    /// If it has to wait where there is no timer: outside of a tokio runtime, with neither of the
+    /// features `smol` and `timer`.
     ///
     /// # Cancellation safety
     ///

@@ -16,32 +16,37 @@ use crate::backoff::from_nanos;
 /// ```
 /// use retry_runtime::{Jitter, Policy};
 ///
-/// const POLICY: Policy = Policy::new().base_ms(50).jitter(Jitter::Equal);
-/// # let _ = POLICY;
+/// // a wait of 200 ms at most, and of 150 ms at least
+/// const POLICY: Policy = Policy::new().base_ms(200).jitter(Jitter::Ratio(0.25));
+///
+/// let (shortest, longest) = (POLICY.wait_with(0, None, |_| 0), POLICY.wait_with(0, None, |n| n));
+/// assert_eq!((shortest.as_millis(), longest.as_millis()), (150, 200));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Jitter {
-    /// Uniform in `[0, d]`: the least work for a server that many clients wait for
+    /// Uniform in `[0, d]`: spreads callers the most. May be close to zero.
     Full,
-    /// Uniform in `[d/2, d]`: a wait that is never close to zero
+    /// Uniform in `[d/2, d]`: at least half of the wait is kept.
     Equal,
     /// `min(cap, uniform(base, 3 * previous wait))`, the first time with `base` as the previous
     /// wait. Grows by itself: the shape of the backoff is not used.
     Decorrelated,
-    /// Exactly `d`
+    /// Exactly `d`: callers who failed together come back together.
     None,
     /// Uniform in `[d * (1 - ratio), d]`. The ratio is within `0.0..=1.0`; outside it counts as
     /// the nearer end, and NaN as 0.
     Ratio(f64),
 }
 
+/// A [`Ratio`](Jitter::Ratio).
 impl From<f64> for Jitter {
     fn from(ratio: f64) -> Self {
         Self::Ratio(ratio)
     }
 }
 
+/// A [`Ratio`](Jitter::Ratio).
 impl From<f32> for Jitter {
     fn from(ratio: f32) -> Self {
         Self::Ratio(f64::from(ratio))

@@ -25,40 +25,100 @@
 //! | feature | brings | default |
 //! |---|---|---|
 //! | `macros` | the attribute and `#[derive(Transient)]` | yes |
+//! | `renamed` | the macros find this crate where Cargo.toml renames it; else `crate = ::name` says so | no |
 //! | `tokio` | async waits on tokio's timer; paused time is honoured | no |
 //! | `smol` | async waits on smol's timer, outside of tokio | no |
+//! | `retry-after` | reads the HTTP header `Retry-After` | no |
+//! | `cancel` | `CancelToken`, which ends the waits of threads and tasks | no |
+//! | `tokio-util` | its `CancellationToken` for async functions | no |
 //! | `timer` | async waits anywhere, on a timer thread | no |
 //!
-//! An async function needs one of the last three, or `sleep = "path"`.
+//! An async function needs one of the last three, or `sleep = "path"`; a sync function blocks its
+//! thread and needs none. With `tokio` alone, a wait outside of a tokio runtime panics and says
+//! what to enable.
 
 #![forbid(unsafe_code)]
 
 mod attempts;
 mod backoff;
+#[cfg(feature = "cancel")]
+mod cancel;
 mod decision;
 mod drive;
+#[cfg(feature = "retry-after")]
+mod hint;
 mod jitter;
+mod limits;
 mod number;
 mod outcome;
 mod policy;
+mod recover;
 mod transient;
 mod wait;
 
+pub use attempts::Attempt;
 pub use backoff::Backoff;
+#[cfg(feature = "cancel")]
+pub use cancel::CancelToken;
 pub use decision::Decision;
 pub use drive::Retrier;
+#[cfg(feature = "retry-after")]
+pub use hint::{retry_after, retry_after_at};
 pub use jitter::Jitter;
+pub use limits::{AttemptTimeout, Failure, Reason};
 pub use policy::{Policy, PolicyError};
 pub use transient::{Transient, find_source};
 
 #[cfg(feature = "macros")]
-pub use retry_macros::{Transient, retryable};
+pub use retry_macros::Transient;
+
+/// Retries a function as its keys say.
+///
+/// ```
+/// use retry_runtime::retryable;
+///
+/// #[derive(Debug, PartialEq)]
+/// enum QueueError {
+///     Full,
+///     Closed,
+/// }
+///
+/// /// Puts a job into a queue, with up to three calls. Here each refusal lets one job go.
+/// #[retryable(base_ms = 5, on(QueueError::Full), clone(job))]
+/// fn submit(queue: &mut Vec<String>, job: String) -> Result<usize, QueueError> {
+///     match queue.len() {
+///         0 => return Err(QueueError::Closed),
+///         3.. => {
+///             queue.pop();
+///             return Err(QueueError::Full);
+///         }
+///         _ => queue.push(job),
+///     }
+///     Ok(queue.len())
+/// }
+///
+/// let mut queue = vec![String::from("job"); 4];
+/// assert_eq!(submit(&mut queue, "another".into()), Ok(3)); // at the third call
+/// assert_eq!(submit(&mut Vec::new(), "first".into()), Err(QueueError::Closed)); // at the first
+/// ```
+#[cfg(feature = "macros")]
+pub use retry_macros::retryable;
 
 /// For the expansion of the attribute only: no promise is made about anything in here.
 #[doc(hidden)]
 pub mod __private {
+    pub use std::boxed::Box;
+
     pub use core::{
-        borrow::Borrow, clone::Clone, concat, convert::Into, matches, module_path, option::Option,
+        borrow::Borrow,
+        clone::Clone,
+        concat,
+        convert::{Into, identity},
+        matches,
+        mem::drop,
+        module_path,
+        option::Option,
+        pin::pin,
         result::Result,
     };
 
@@ -68,18 +128,23 @@ pub mod __private {
         backoff::Backoff,
         decision::Decision,
         jitter::Jitter,
+        limits::{AttemptTimeout, Failure, Limits, Reason, Started},
         number::{
             ConstJitter, Integer, const_count, const_millis, count, jitter, millis, require,
             require_count, require_millis,
         },
         outcome::{AnyValue, Fallible, Judged, decision, decision_by, holds},
         policy::Policy,
+        recover::{Recover, recover, recover_by},
         transient::Transient,
         wait::block,
     };
 
     #[cfg(any(feature = "tokio", feature = "smol", feature = "timer"))]
-    pub use crate::wait::{pause, require_timer, yield_now};
+    pub use crate::wait::{pause, require_timer, within, yield_now};
+
+    #[cfg(feature = "cancel")]
+    pub use crate::cancel::{CancelBlocking, CancelTask, cancelled_during};
 
     /// Stands for a value where only its type matters.
     ///
@@ -91,9 +156,25 @@ pub mod __private {
         panic!("only the type of this call is used")
     }
 
+    /// How long an attempt may take: its own time, or what remains of the call's.
+    pub fn limit(timeout_ms: u64, remaining: Option<core::time::Duration>) -> core::time::Duration {
+        let timeout = core::time::Duration::from_millis(timeout_ms);
+        remaining.map_or(timeout, |remaining| timeout.min(remaining))
+    }
+
+    /// The error of an attempt that took longer than `limit`.
+    pub fn timed_out<E: From<AttemptTimeout>>(limit: core::time::Duration) -> E {
+        AttemptTimeout::new(limit).into()
+    }
+
     /// A copy of a policy given by value, reference or smart pointer.
     #[inline]
     pub fn policy(given: &impl Borrow<Policy>) -> Policy {
         *given.borrow()
     }
 }
+
+/// The examples of the README, compiled and run as tests.
+#[cfg(all(doctest, feature = "macros", feature = "tokio"))]
+#[doc = include_str!("../../README.md")]
+mod readme {}

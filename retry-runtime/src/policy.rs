@@ -59,7 +59,8 @@ impl Default for Policy {
 
 /// Setters.
 impl Policy {
-    /// Three calls, waits of 200 ms and 400 ms with full jitter.
+    /// The defaults of the table: three calls, and waits that full jitter draws from 0 to 200 ms
+    /// and from 0 to 400 ms.
     pub const fn new() -> Self {
         Self {
             max: Some(3),
@@ -72,19 +73,21 @@ impl Policy {
         }
     }
 
-    /// Calls in total, the first included: `max(3)` is three calls and two waits. At least 1.
+    /// Calls in total, the first included: `max(3)` is three calls and two waits. At least 1,
+    /// which is one call and no retry.
     pub const fn max(mut self, calls: u32) -> Self {
         self.max = Some(calls);
         self
     }
 
-    /// No limit on the number of calls.
+    /// No limit on the number of calls: only a success or an error that is not retried ends it.
     pub const fn unlimited(mut self) -> Self {
         self.max = None;
         self
     }
 
-    /// The wait before the first retry, before jitter. Zero means no wait at all.
+    /// The wait before the first retry, before jitter. At most the cap. Zero means no wait before
+    /// any retry.
     pub const fn base(mut self, wait: Duration) -> Self {
         self.base = wait;
         self
@@ -95,7 +98,8 @@ impl Policy {
         self.base(Duration::from_millis(ms))
     }
 
-    /// Growth of the exponential backoff per retry. Finite, at least 1.
+    /// Growth of the exponential backoff per retry: 2.0 doubles the wait, 1.0 leaves it as it is.
+    /// Finite, at least 1. The other backoffs do not use it.
     pub const fn factor(mut self, factor: f64) -> Self {
         self.factor = factor;
         self
@@ -107,13 +111,23 @@ impl Policy {
         self
     }
 
-    /// A list of waits in milliseconds instead of a base and a factor; its last entry repeats.
-    /// At least one entry, none above the cap.
+    /// A list of waits in milliseconds, before jitter, instead of a base and a factor; its last
+    /// entry repeats. At least one entry, none above the cap.
+    ///
+    /// ```
+    /// use retry_runtime::Policy;
+    ///
+    /// const POLICY: Policy = Policy::new().max(6).delays_ms(&[100, 500, 2_000]);
+    ///
+    /// let waits = [0, 1, 2, 3, 4].map(|retry| POLICY.ceiling(retry).as_millis());
+    /// assert_eq!(waits, [100, 500, 2_000, 2_000, 2_000]);
+    /// ```
     pub const fn delays_ms(self, delays: &'static [u64]) -> Self {
         self.backoff(Backoff::Delays(delays))
     }
 
-    /// The longest wait, jitter included. Above 0, and at least the base.
+    /// The longest wait, jitter included. Above 0, and at least the base. Only a wait that the
+    /// other side asks for may be longer: see [`hint_cap`](Self::hint_cap).
     pub const fn cap(mut self, wait: Duration) -> Self {
         self.cap = wait;
         self
@@ -130,8 +144,14 @@ impl Policy {
         self
     }
 
+    /// [`hint_cap`](Self::hint_cap) in milliseconds.
+    pub const fn hint_cap_ms(self, ms: u64) -> Self {
+        self.hint_cap(Duration::from_millis(ms))
+    }
+
     /// The longest wait accepted from [`Decision::RetryAfter`](crate::Decision::RetryAfter). A
-    /// longer one ends the call with its error.
+    /// longer one ends the call with its error, at once. May be above [`cap`](Self::cap), and any
+    /// value is in range; zero accepts no wait but that of zero.
     pub const fn hint_cap(mut self, wait: Duration) -> Self {
         self.hint_cap = wait;
         self
@@ -140,7 +160,7 @@ impl Policy {
 
 /// What the policy comes to.
 impl Policy {
-    /// Calls in total; `None` if unlimited.
+    /// Calls in total, at least 1; `None` if unlimited.
     pub const fn max_calls(&self) -> Option<u32> {
         match self.max {
             Some(0) => Some(1),
@@ -154,8 +174,8 @@ impl Policy {
     }
 
     /// The wait before retry `retry`, counted from 0, before jitter: `min(cap, base * factor^retry)`
-    /// for the exponential backoff. Total for every argument, and never decreasing for a policy
-    /// without a list of delays.
+    /// for the exponential backoff. It saturates where it would overflow, and never decreases from
+    /// retry to retry, except as a list of delays does. [`Jitter::Decorrelated`] does not use it.
     ///
     /// ```
     /// use retry_runtime::Policy;
@@ -171,9 +191,13 @@ impl Policy {
             .min(self.longest_wait())
     }
 
-    /// The wait before retry `retry`, counted from 0, with jitter; `previous` is the wait before the
-    /// retry before it. `draw(n)` gives the random number, within `0..=n`: pinned in a test, drawn
-    /// from a seeded generator in a simulation. A larger number is taken as `n`.
+    /// The wait before retry `retry`, counted from 0, with jitter. `draw(n)` gives the random
+    /// number of nanoseconds, within `0..=n`: pinned in a test, drawn from a seeded generator in a
+    /// simulation. A larger number is taken as `n`. It is not called where there is no wait or no
+    /// jitter.
+    ///
+    /// `previous` is the wait before the retry before this one, `None` before the first. Only
+    /// [`Jitter::Decorrelated`] uses it.
     ///
     /// ```
     /// use retry_runtime::{Jitter, Policy};

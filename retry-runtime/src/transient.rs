@@ -48,16 +48,16 @@ use crate::decision::Decision;
     note = "name the errors to retry with `on = \"is_transient\"` or `on(MyError::Timeout)`, retry all with `on = \"any\"`, or mark its variants with `#[derive(Transient)]`"
 )]
 pub trait Transient {
-    /// What to do after this error.
+    /// What to do after this error. A `bool` converts: `matches!(self, ..).into()`.
     fn decision(&self) -> Decision;
 
-    /// Whether another attempt is worth it.
+    /// Whether another attempt is worth it: the decision is any but [`Stop`](Decision::Stop).
     fn is_transient(&self) -> bool {
         self.decision() != Decision::Stop
     }
 }
 
-/// The kinds that tell of a state which passes by itself:
+/// Retried are the kinds that tell of a state which passes by itself:
 ///
 /// | kind | why |
 /// |---|---|
@@ -121,7 +121,8 @@ macro_rules! as_its_target {
 
 as_its_target!(&E, Box<E>, Arc<E>, Rc<E>);
 
-/// The first error of type `E` in a chain of causes: `error` itself, its source, and so on.
+/// The first error of type `E` in a chain of causes: `error` itself, its source, and so on. `None`
+/// if there is none, or if it is hidden in an error that does not give it as its source.
 ///
 /// ```
 /// use std::{error::Error, io};

@@ -11,11 +11,16 @@ pub fn block(wait: Duration) {
 }
 
 #[cfg(any(feature = "tokio", feature = "smol", feature = "timer"))]
-pub use timer::{pause, require_timer, yield_now};
+pub use timer::{pause, require_timer, within, yield_now};
 
 #[cfg(any(feature = "tokio", feature = "smol", feature = "timer"))]
 mod timer {
-    use std::{future, task::Poll};
+    use std::{
+        future::{self, Future},
+        pin::{Pin, pin},
+        task::Poll,
+        time::Duration,
+    };
 
     /// Checks that [`pause`] can wait here.
     ///
@@ -42,7 +47,7 @@ mod timer {
 
     /// Lets the task wait, on the timer of the runtime that polls it.
     #[cfg(any(feature = "smol", feature = "timer"))]
-    pub async fn pause(wait: std::time::Duration) {
+    pub async fn pause(wait: Duration) {
         #[cfg(feature = "tokio")]
         if tokio::runtime::Handle::try_current().is_ok() {
             return tokio::time::sleep(wait).await;
@@ -66,5 +71,17 @@ mod timer {
             Poll::Pending
         })
         .await;
+    }
+
+    /// The output of an attempt, unless it takes longer than `limit`.
+    pub async fn within<F: Future>(limit: Duration, mut attempt: Pin<&mut F>) -> Option<F::Output> {
+        let mut timer = pin!(pause(limit));
+        future::poll_fn(|context| {
+            if let Poll::Ready(output) = attempt.as_mut().poll(context) {
+                return Poll::Ready(Some(output));
+            }
+            timer.as_mut().poll(context).map(|()| None)
+        })
+        .await
     }
 }

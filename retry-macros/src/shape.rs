@@ -1,0 +1,241 @@
+//! Function -> the part that is retried, its kind, and its type.
+//!
+//! Usually that is the body. In a function that returns a future it is the async block at the
+//! end of the body, and in one that `#[async_trait]` has rewritten it is the block inside that
+//! block which was the body once.
+
+use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
+use quote::quote;
+use syn::{
+    AngleBracketedGenericArguments, AssocType, Expr, GenericArgument, Local, Pat, Path,
+    PathArguments, ReturnType, Signature, Stmt, Type, TypeParamBound, parse::Parser as _,
+};
+
+use crate::{bindings::nameable, item::Function, private::Private};
+
+/// How an attempt is made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The body is run, and the thread blocks between attempts
+    Blocking,
+    /// The body is awaited
+    Task,
+    /// The body gives a future, which is awaited
+    Future { boxed: bool },
+}
+
+pub(crate) struct Shape {
+    pub(crate) kind: Kind,
+    /// The type of an attempt, if it has one to judge
+    pub(crate) returns: Option<Type>,
+    pub(crate) body: Group,
+    /// What `#[async_trait]` binds before its body
+    pub(crate) prelude: Option<Prelude>,
+    around: Around,
+}
+
+/// The statements of `#[async_trait]` that stand for the arguments.
+pub(crate) struct Prelude {
+    pub(crate) statements: Vec<Stmt>,
+    /// Its name for `self`
+    pub(crate) receiver: Option<Ident>,
+}
+
+type Around = Box<dyn Fn(TokenStream) -> TokenStream>;
+
+impl Shape {
+    pub(crate) fn of(function: &Function) -> Self {
+        let Function { sig, body, .. } = function;
+        if sig.asyncness.is_some() {
+            return Self::whole(Kind::Task, nameable(&sig.output), body);
+        }
+        let Some((boxed, output)) = returned_future(sig) else {
+            return Self::whole(Kind::Blocking, nameable(&sig.output), body);
+        };
+        let returns = Some(nameable_type(output));
+        let Some((block, around)) = async_block(body.stream()) else {
+            return Self::whole(Kind::Future { boxed }, returns, body);
+        };
+        let (prelude, body) = match async_trait_body(&block) {
+            Some((prelude, body)) => (Some(prelude), body),
+            None => (None, block),
+        };
+        Self {
+            kind: Kind::Task,
+            returns,
+            body,
+            prelude,
+            around,
+        }
+    }
+
+    fn whole(kind: Kind, returns: Option<Type>, body: &Group) -> Self {
+        Self {
+            kind,
+            returns,
+            body: body.clone(),
+            prelude: None,
+            around: Box::new(|retry| retry),
+        }
+    }
+
+    /// The function's body, with the retry in the place of the part that is retried.
+    pub(crate) fn with_retry(&self, retry: &TokenStream, private: &Private) -> TokenStream {
+        let statements = self.prelude.iter().flat_map(|prelude| &prelude.statements);
+        let retry = quote! { #(#statements)* #retry };
+        match self.kind {
+            Kind::Future { boxed: true } => quote! { #private::Box::pin(async move { #retry }) },
+            // as an argument, so that no lint asks for an `async fn`
+            Kind::Future { boxed: false } => quote! { #private::identity(async move { #retry }) },
+            Kind::Blocking | Kind::Task => (self.around)(retry),
+        }
+    }
+}
+
+fn nameable_type(ty: &Type) -> Type {
+    let output = ReturnType::Type(syn::token::RArrow::default(), Box::new(ty.clone()));
+    nameable(&output).unwrap_or_else(|| ty.clone())
+}
+
+/// Whether the future is boxed, and its output.
+fn returned_future(sig: &Signature) -> Option<(bool, &Type)> {
+    let ReturnType::Type(_, ty) = &sig.output else {
+        return None;
+    };
+    match &**ty {
+        Type::ImplTrait(future) => future
+            .bounds
+            .iter()
+            .find_map(output)
+            .map(|output| (false, output)),
+        Type::Path(path) => {
+            let (name, arguments) = last_segment(&path.path)?;
+            let types = arguments.args.iter().filter_map(|argument| match argument {
+                GenericArgument::Type(ty) => Some(ty),
+                _ => None,
+            });
+            if name == "BoxFuture" || name == "LocalBoxFuture" {
+                return types.last().map(|output| (true, output));
+            }
+            let boxed = types.last().filter(|_| name == "Pin").and_then(pointee)?;
+            boxed
+                .bounds
+                .iter()
+                .find_map(output)
+                .map(|output| (true, output))
+        }
+        _ => None,
+    }
+}
+
+/// The `dyn Future` in a `Box<dyn Future>`.
+fn pointee(ty: &Type) -> Option<&syn::TypeTraitObject> {
+    let Type::Path(path) = ty else { return None };
+    let (name, arguments) = last_segment(&path.path)?;
+    match arguments.args.first() {
+        Some(GenericArgument::Type(Type::TraitObject(object))) if name == "Box" => Some(object),
+        _ => None,
+    }
+}
+
+/// The output in the bound `Future<Output = ..>`.
+fn output(bound: &TypeParamBound) -> Option<&Type> {
+    let TypeParamBound::Trait(bound) = bound else {
+        return None;
+    };
+    let (name, arguments) = last_segment(&bound.path)?;
+    arguments.args.iter().find_map(|argument| match argument {
+        GenericArgument::AssocType(AssocType { ident, ty, .. })
+            if name == "Future" && ident == "Output" =>
+        {
+            Some(ty)
+        }
+        _ => None,
+    })
+}
+
+fn last_segment(path: &Path) -> Option<(&Ident, &AngleBracketedGenericArguments)> {
+    let last = path.segments.last()?;
+    match &last.arguments {
+        PathArguments::AngleBracketed(arguments) => Some((&last.ident, arguments)),
+        _ => None,
+    }
+}
+
+/// The async block at the end of the tokens, by itself or in `Box::pin(..)`.
+fn async_block(tokens: TokenStream) -> Option<(Group, Around)> {
+    let mut before: Vec<TokenTree> = tokens.into_iter().collect();
+    let Some(TokenTree::Group(last)) = before.pop() else {
+        return None;
+    };
+    let is = |token: Option<&TokenTree>, name: &str| matches!(token, Some(TokenTree::Ident(ident)) if *ident == name);
+    let delimiter = last.delimiter();
+    let (block, inside): (Group, Around) = match delimiter {
+        Delimiter::Brace => {
+            let keyword = if is(before.last(), "move") {
+                before.iter().nth_back(1)
+            } else {
+                before.last()
+            };
+            if !is(keyword, "async") {
+                return None;
+            }
+            (last.clone(), Box::new(|retry| retry))
+        }
+        Delimiter::Parenthesis if is(before.last(), "pin") => {
+            let mut argument: Vec<TokenTree> = last.stream().into_iter().collect();
+            if matches!(argument.last(), Some(TokenTree::Punct(comma)) if comma.as_char() == ',') {
+                argument.pop();
+            }
+            async_block(argument.into_iter().collect())?
+        }
+        _ => return None,
+    };
+    let around = move |retry| {
+        let mut changed = Group::new(delimiter, inside(retry));
+        changed.set_span(last.span());
+        let mut tokens: TokenStream = before.iter().cloned().collect();
+        tokens.extend([TokenTree::Group(changed)]);
+        tokens
+    };
+    Some((block, Box::new(around)))
+}
+
+/// The arguments and the body in what `#[async_trait]` makes of a method:
+/// `{ arguments.. let __ret: Ret = { body }; __ret }`.
+fn async_trait_body(block: &Group) -> Option<(Prelude, Group)> {
+    let tokens: Vec<TokenTree> = block.stream().into_iter().collect();
+    let is_result = |window: &[TokenTree]| matches!(window, [TokenTree::Ident(keyword), TokenTree::Ident(name)] if keyword == "let" && name == "__ret");
+    let start = tokens.windows(2).rposition(is_result)?;
+    let (arguments, result) = tokens.split_at_checked(start)?;
+    let body = result.iter().find_map(|token| match token {
+        TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => Some(group.clone()),
+        _ => None,
+    })?;
+    let statements = syn::Block::parse_within
+        .parse2(arguments.iter().cloned().collect())
+        .ok()?;
+    let receiver = statements.iter().find_map(renamed_receiver);
+    Some((
+        Prelude {
+            statements,
+            receiver,
+        },
+        body,
+    ))
+}
+
+/// `let __self = self;`
+fn renamed_receiver(statement: &Stmt) -> Option<Ident> {
+    match statement {
+        Stmt::Local(Local {
+            pat: Pat::Ident(pat),
+            init: Some(init),
+            ..
+        }) => {
+            let is_self = matches!(&*init.expr, Expr::Path(path) if path.path.is_ident("self"));
+            is_self.then(|| pat.ident.clone())
+        }
+        _ => None,
+    }
+}
