@@ -49,12 +49,12 @@ fn every_part_from_a_macro_sync() {
 macro_rules! with_keys {
     (max = $max:expr, on = $on:path, except = $except:pat, clone = $clone:ident) => {
         #[retryable(
-                                                                    max = $max,
-                                                                    backoff = "none",
-                                                                    on = $on,
-                                                                    except($except),
-                                                                    clone($clone),
-                                                                )]
+                                                                            max = $max,
+                                                                            backoff = "none",
+                                                                            on = $on,
+                                                                            except($except),
+                                                                            clone($clone),
+                                                                        )]
         async fn keys_from_a_macro(calls: &Calls, $clone: String) -> Result<String, u16> {
             let moved = $clone;
             calls.fail_twice(&moved).map_err(|_| 503u16)?;

@@ -16,15 +16,18 @@
 )]
 
 mod arguments;
+mod async_trait;
 mod attributes;
 mod bodies;
 mod errors;
 mod generics;
 mod hygiene;
+mod impl_blocks;
 mod macros;
 mod patterns;
 mod predicates;
 mod receivers;
+mod returned_futures;
 mod returns;
 mod send;
 mod support;
