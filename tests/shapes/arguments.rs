@@ -934,7 +934,7 @@ fn mut_boxed_fn_mut_kept_sync() {
     calls.saw([1, 2, 3]);
 }
 
-#[cfg(any())] // FAULT: `F: FnMut` of the `impl` is not seen, so `mut f: F` asks for `F: Clone`
+#[cfg(any())] // LIMIT: `F: FnMut` of the `impl` is not seen from the method: `keep(f)`
 mod fn_mut_of_the_impl {
     use super::*;
 

@@ -500,7 +500,7 @@ fn associated_functions_without_self_async() {
     calls.each_saw(());
 }
 
-#[cfg(any())] // FAULT: a closure does not pass `#[track_caller]` on, so the location is inside the body
+#[cfg(any())] // LIMIT: a closure does not pass `#[track_caller]` on, so the location is inside the body
 mod track_caller {
     use super::*;
 

@@ -208,105 +208,48 @@ mod constants_named_like_locals {
 }
 
 #[cfg(any())] // FAULT: constants and statics hide the expansion's locals, E0530 and E0308
-#[expect(non_upper_case_globals, reason = "the names are the point")]
 mod constants_named_like_locals_of_the_expansion {
-    use super::*;
+    macro_rules! constants {
+        ($($name:ident)+) => {
+            $(
+                #[expect(non_upper_case_globals, reason = "the names are the point")]
+                mod $name {
+                    use super::super::*;
 
-    mod attempts {
-        use super::*;
-        const attempts: u32 = 1;
-        #[test]
-        fn constant_named_attempts_sync() {
-            #[retryable(backoff = "none")]
-            fn shape(calls: &Calls) -> Result<u32, Busy> {
-                calls.fail_twice(attempts)
-            }
-            assert_eq!(shape(&Calls::new()), Ok(3));
-        }
-    }
+                    const $name: u32 = 1;
 
-    mod outcome {
-        use super::*;
-        static outcome: u32 = 1;
-        #[test]
-        fn static_named_outcome_async() {
-            #[retryable(backoff = "none")]
-            async fn shape(calls: &Calls) -> Result<u32, Busy> {
-                calls.fail_twice(outcome)
-            }
-            assert_eq!(run(shape(&Calls::new())), Ok(3));
-        }
-    }
+                    #[test]
+                    fn constant_named_like_a_local_sync() {
+                        #[derive(Clone)]
+                        struct Client;
+                        impl Client {
+                            #[retryable(backoff = "none", clone(self), on = |_| true)]
+                            fn shape(self, calls: &Calls) -> Result<u32, Busy> {
+                                let Self = self;
+                                calls.fail_twice($name)
+                            }
+                        }
+                        let calls = Calls::new();
+                        assert_eq!(Client.shape(&calls), Ok(3));
+                        calls.each_saw(1);
+                    }
 
-    mod wait {
-        use super::*;
-        const wait: u32 = 1;
-        #[test]
-        fn constant_named_wait_sync() {
-            #[retryable(backoff = "none")]
-            fn shape(calls: &Calls) -> Result<u32, Busy> {
-                calls.fail_twice(wait)
-            }
-            assert_eq!(shape(&Calls::new()), Ok(3));
-        }
-    }
-
-    mod error {
-        use super::*;
-        const error: u32 = 1;
-        #[test]
-        fn constant_named_error_sync() {
-            #[retryable(backoff = "none")]
-            fn shape(calls: &Calls) -> Result<u32, Busy> {
-                calls.fail_twice(error)
-            }
-            assert_eq!(shape(&Calls::new()), Ok(3));
-        }
-    }
-
-    mod value {
-        use super::*;
-        const value: u32 = 1;
-        #[test]
-        fn constant_named_value_sync() {
-            #[retryable(backoff = "none", until(Some(_)))]
-            fn shape(calls: &Calls) -> Option<u32> {
-                calls.fail_twice(value).ok()
-            }
-            assert_eq!(shape(&Calls::new()), Some(3));
-        }
-    }
-
-    mod decision {
-        use super::*;
-        const decision: u32 = 1;
-        #[test]
-        fn constant_named_decision_sync() {
-            #[retryable(backoff = "none")]
-            fn shape(calls: &Calls) -> Result<u32, Busy> {
-                calls.fail_twice(decision)
-            }
-            assert_eq!(shape(&Calls::new()), Ok(3));
-        }
-    }
-
-    mod renamed_self {
-        use super::*;
-        const __self: u32 = 1;
-        #[test]
-        fn constant_named_like_the_renamed_self_sync() {
-            #[derive(Clone)]
-            struct Client;
-            impl Client {
-                #[retryable(backoff = "none", clone(self))]
-                fn shape(self, calls: &Calls) -> Result<u32, Busy> {
-                    let Self = self;
-                    calls.fail_twice(__self)
+                    #[test]
+                    fn constant_named_like_a_local_async() {
+                        #[retryable(backoff = "none", deadline_ms = 9000, until(Some(_)))]
+                        async fn shape(calls: &Calls) -> Option<u32> {
+                            calls.fail_twice($name).ok()
+                        }
+                        let calls = Calls::new();
+                        assert_eq!(run(shape(&calls)), Some(3));
+                        calls.each_saw(1);
+                    }
                 }
-            }
-            assert_eq!(Client.shape(&Calls::new()), Ok(3));
-        }
+            )+
+        };
     }
+    constants! { attempts outcome wait decision limits reason attempt error value found limit started
+    failure given token __self }
 }
 
 mod result_as_an_alias {
