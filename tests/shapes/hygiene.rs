@@ -544,6 +544,54 @@ mod method_into_of_a_trait_for_everything {
     }
 }
 
+#[no_implicit_prelude]
+mod without_the_prelude {
+    use super::{Busy, Calls, retryable, run};
+    use ::core::{
+        clone::Clone as _,
+        convert::From as _,
+        option::Option::{self, Some},
+        result::Result::{self, Ok},
+    };
+    use ::std::{assert_eq, string::String};
+
+    #[::core::prelude::v1::test]
+    fn without_the_prelude_sync() {
+        #[retryable(max = max, backoff = "none", clone(text), on(Busy), except = |_| false)]
+        fn shape(calls: &Calls, max: u8, text: String, mut fresh: u32) -> Result<String, Busy> {
+            fresh += 1;
+            calls.fail_twice((&text, fresh))?;
+            Ok(text)
+        }
+        let calls = Calls::new();
+        assert_eq!(shape(&calls, 3, String::from("a"), 1).unwrap(), "a");
+        calls.each_saw(("a", 2));
+    }
+
+    #[::core::prelude::v1::test]
+    fn without_the_prelude_async() {
+        #[retryable(base_ms = 1, jitter = 0.5, until(Some(_)), max = 3)]
+        async fn shape(calls: &Calls, text: String) -> Option<u32> {
+            calls.fail_twice(text.clone()).ok()
+        }
+        let calls = Calls::new();
+        assert_eq!(run(shape(&calls, String::from("a"))), Some(3));
+        calls.each_saw("a");
+    }
+
+    #[cfg(any())] // FAULT: `.into()` of the expansion needs the trait in scope, E0599
+    #[::core::prelude::v1::test]
+    fn run_time_factor_without_the_prelude_async() {
+        #[retryable(factor = factor)]
+        async fn shape(calls: &Calls, factor: f64) -> Result<u32, Busy> {
+            calls.fail_twice(factor)
+        }
+        let calls = Calls::new();
+        assert_eq!(run(shape(&calls, 1.5)), Ok(3));
+        calls.each_saw(1.5);
+    }
+}
+
 #[test]
 #[expect(non_camel_case_types, reason = "the names are the point")]
 fn type_parameters_named_like_anything_sync() {
