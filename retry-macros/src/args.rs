@@ -10,8 +10,8 @@ use syn::{
 use crate::{
     errors::Errors,
     values::{
-        Count, CratePath, Delays, Factor, Jitter, Millis, Name, Names, Policy, Predicate, Recovery,
-        Shape, SleepPath, Text, TokenExpr, Value,
+        Count, CratePath, Delays, Factor, Jitter, Millis, Name, Names, Predicate, Recovery, Shape,
+        Shared, SleepPath, Text, TokenExpr, Value,
     },
 };
 
@@ -78,13 +78,15 @@ keys! {
     "deadline_ms" => deadline: Millis,
     "timeout_ms" => timeout: Millis,
     "hint_cap_ms" => hint_cap: Millis,
+    "budget" => budget: Shared,
+    "breaker" => breaker: Shared,
     "cancel" => cancel: TokenExpr,
     "recover" => recover: Recovery,
     "recover_all" => recover_all: Recovery,
     "attempt" => attempt: Name,
     "clone" => clone: Names,
     "keep" => keep: Names,
-    "policy" => policy: Policy,
+    "policy" => policy: Shared,
     "name" => name: Text,
     "sleep" => sleep: SleepPath,
     "crate" => krate: CratePath,

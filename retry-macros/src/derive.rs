@@ -171,7 +171,7 @@ fn arm(
         Mark::Inner => {
             let (member, ty) = inner(fields, at)?;
             asked.push(ty.clone());
-            let inner = Ident::new("inner", proc_macro2::Span::mixed_site());
+            let inner = Ident::new("__inner", proc_macro2::Span::mixed_site());
             let ask = quote_spanned! {ty.span()=> #private::Transient::decision };
             return Ok(quote! { #pattern { #member: #inner, .. } => #ask(#inner), });
         }

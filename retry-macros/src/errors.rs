@@ -2,7 +2,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
-use syn::{Error, Result, spanned::Spanned as _};
+use syn::{Error, Ident, Result, spanned::Spanned as _};
 
 /// All that is wrong so far.
 #[derive(Default)]
@@ -46,4 +46,10 @@ pub(crate) fn beside(item: &impl ToTokens, errors: &TokenStream) -> TokenStream 
 /// The span for tokens of the expansion that are reported under the user's tokens `at`.
 pub(crate) fn under(at: &impl ToTokens) -> Span {
     Span::mixed_site().located_at(at.span())
+}
+
+/// A variable of the expansion. Hygiene keeps it apart from the user's variables, but a constant
+/// of the same name would be taken for a pattern: hence the underscores.
+pub(crate) fn local(name: &str, at: Span) -> Ident {
+    Ident::new(&format!("__{name}"), at)
 }

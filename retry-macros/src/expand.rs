@@ -2,17 +2,18 @@
 
 use proc_macro2::{Group, Span, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
-use syn::{GenericArgument, Ident, LitStr, PathArguments, Type};
+use syn::{GenericArgument, LitStr, PathArguments, Type};
 
 use crate::{
     args::value,
     bindings::{nameable, rename_self},
     check::Plan,
-    errors::under,
-    policy::{integer, policy},
+    errors::{local, under},
+    limits,
+    policy::policy,
     private::Private,
     shape::Kind,
-    values::{Millis, Name, Number, Predicate, Recovery, SleepPath, Text, TokenExpr},
+    values::{Millis, Predicate, SleepPath, Text},
 };
 
 pub(crate) fn expand(plan: &Plan) -> TokenStream {
@@ -21,7 +22,7 @@ pub(crate) fn expand(plan: &Plan) -> TokenStream {
     let judge = in_place(plan, judge(plan, &private));
     let policy = in_place(plan, policy(plan, &private));
     let wait = wait(plan, &private);
-    let limits = in_place(plan, limits(plan, &private));
+    let limits = in_place(plan, limits::parts(plan, &private));
     let retry = quote! {
         attempt(#attempt)
         judge(#judge)
@@ -79,115 +80,12 @@ fn attempt(plan: &Plan, private: &Private) -> TokenStream {
         .timeout
         .as_ref()
         .map_or_else(Span::mixed_site, |keyed| under(&keyed.key));
-    let limit = Ident::new("limit", at);
-    let timeout = milliseconds(timeout, plan, private);
-    let remaining = remaining(plan, private);
+    let limit = local("limit", at);
+    let timeout = limits::milliseconds(timeout, plan, private);
+    let remaining = limits::remaining(plan, private);
     let value = in_place(plan, quote! { #private::limit(#timeout, #remaining) });
     let timed_out = private.call(at, quote! { timed_out }, &limit);
     quote! { within [#limit = #value, #timed_out] #attempt }
-}
-
-fn milliseconds(number: &Number<u64>, plan: &Plan, private: &Private) -> TokenStream {
-    integer(number, plan.known(&number.expr), "millis", private)
-}
-
-/// The time to the deadline, as an option.
-fn remaining(plan: &Plan, private: &Private) -> TokenStream {
-    match value(plan.args.deadline.as_ref()) {
-        Some(Millis(deadline)) => {
-            let started = started();
-            let deadline = milliseconds(deadline, plan, private);
-            quote! { #private::Option::Some(#started.remaining(#deadline)) }
-        }
-        None => quote! { #private::Option::None },
-    }
-}
-
-fn started() -> Ident {
-    Ident::new("started", Span::mixed_site())
-}
-
-/// What else ends the call, what the body sees of it, and what becomes of a failure.
-fn limits(plan: &Plan, private: &Private) -> TokenStream {
-    let args = &plan.args;
-    let started = started();
-    let recovery = [
-        (&args.recover, quote! { some }),
-        (&args.recover_all, quote! { all }),
-    ];
-    let recovery = recovery
-        .into_iter()
-        .find_map(|(keyed, which)| Some((value(keyed.as_ref())?, which)));
-    let begin = (args.deadline.is_some() || recovery.is_some()).then(|| {
-        let clock = if plan.shape.kind == Kind::Blocking {
-            quote! { blocking }
-        } else {
-            quote! { task }
-        };
-        quote! { let #started = #private::Started::#clock(); }
-    });
-    let cancel = value(args.cancel.as_ref()).map(|TokenExpr(given)| {
-        let name = token();
-        quote! { let #name = &(#given); }
-    });
-    let deadline = args.deadline.is_some().then(|| {
-        let remaining = remaining(plan, private);
-        quote! { .remaining(#remaining) }
-    });
-    let cancelled = value(args.cancel.as_ref()).map(|TokenExpr(given)| {
-        let trait_name = if plan.shape.kind == Kind::Blocking {
-            quote! { CancelBlocking }
-        } else {
-            quote! { CancelTask }
-        };
-        let at = under(given);
-        let name = Ident::new("cancel", at);
-        let is_cancelled = private.call(at, quote! { #trait_name::is_cancelled }, &name);
-        quote! { .cancelled(#is_cancelled) }
-    });
-    let limits = (begin.is_some() || cancel.is_some())
-        .then(|| quote! { limits([#begin #cancel] #private::Limits::NONE #deadline #cancelled) });
-    let bind = value(args.attempt.as_ref()).map(|Name(name)| {
-        let remaining = remaining(plan, private);
-        quote! { bind(#name, #remaining) }
-    });
-    let recover = recovery.map(|(recovery, which)| {
-        let failure = Ident::new("failure", Span::mixed_site());
-        let recovered = recovered(recovery, plan, private);
-        quote! { recover(#which #started |#failure| #recovered) }
-    });
-    quote! { #limits #bind #recover }
-}
-
-fn token() -> Ident {
-    Ident::new("cancel", Span::mixed_site())
-}
-
-fn recovered(recovery: &Recovery, plan: &Plan, private: &Private) -> TokenStream {
-    match recovery {
-        Recovery::Path(path) => {
-            let at = under(path);
-            let failure = Ident::new("failure", at);
-            let arguments = plan
-                .bindings
-                .arguments
-                .iter()
-                .filter(|name| *name != "self")
-                .map(|name| {
-                    // resolved where it is bound, and reported under the path
-                    let mut name = name.clone();
-                    name.set_span(name.span().located_at(at));
-                    name
-                });
-            let arguments = quote! { #path, #failure, (#(#arguments,)*) };
-            private.call(at, quote! { recover }, arguments)
-        }
-        Recovery::Callable(callable) => {
-            let at = under(callable);
-            let failure = Ident::new("failure", at);
-            private.call(at, quote! { recover_by }, quote! { #callable, #failure })
-        }
-    }
 }
 
 fn wait(plan: &Plan, private: &Private) -> TokenStream {
@@ -198,12 +96,12 @@ fn wait(plan: &Plan, private: &Private) -> TokenStream {
         quote! { task }
     };
     let unless = plan.args.cancel.is_some().then(|| {
-        let token = token();
+        let token = limits::token();
         quote! { unless [#token] }
     });
     if let Some(SleepPath(path)) = value(plan.args.sleep.as_ref()) {
         let at = under(path);
-        let wait = Ident::new("wait", at);
+        let wait = local("wait", at);
         // a blocking function that returns a future would not wait at all
         let call = if blocks {
             quote_spanned! {at=> let () = #path(#wait); }
@@ -232,7 +130,7 @@ fn wait(plan: &Plan, private: &Private) -> TokenStream {
 fn judge(plan: &Plan, private: &Private) -> TokenStream {
     let args = &plan.args;
     let returns = &plan.returns;
-    let error = |at: Span| Ident::new("error", at);
+    let error = |at: Span| local("error", at);
     let on = value(args.on.as_ref());
     let stops = quote! { #private::Decision::Stop };
     let decision = match on {
@@ -264,13 +162,13 @@ fn judge(plan: &Plan, private: &Private) -> TokenStream {
     let error = error(Span::mixed_site());
     match &args.until {
         Some(until) => {
-            let value = Ident::new("value", Span::mixed_site());
+            let value = local("value", Span::mixed_site());
             let is_final = said(&until.value, "value", private);
             quote! { |#value| #is_final, |#error| #decision }
         }
         None => {
             let at = under(returns);
-            let outcome = Ident::new("outcome", at);
+            let outcome = local("outcome", at);
             let failure = private.call(at, quote! { Fallible::failure }, &outcome);
             quote! { [#outcome => #failure] |#error| #decision }
         }
@@ -302,16 +200,16 @@ fn said(predicate: &Predicate, subject: &str, private: &Private) -> TokenStream 
         Predicate::Any(_) => quote! { true },
         Predicate::Path(path) => {
             let at = under(path);
-            let subject = Ident::new(subject, at);
+            let subject = local(subject, at);
             quote_spanned! {at=> #path(#subject) }
         }
         Predicate::Callable(predicate) => {
             let at = under(predicate);
-            let subject = Ident::new(subject, at);
+            let subject = local(subject, at);
             private.call(at, quote! { holds }, quote! { #subject, #predicate })
         }
         Predicate::Pattern(pattern) => {
-            let subject = Ident::new(subject, under(pattern));
+            let subject = local(subject, under(pattern));
             quote! { #private::matches!(#subject, #pattern) }
         }
     }

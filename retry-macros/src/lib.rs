@@ -19,6 +19,7 @@ mod expansion;
 #[cfg(test)]
 mod fuzz;
 mod item;
+mod limits;
 mod policy;
 mod private;
 mod shape;

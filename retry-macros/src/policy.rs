@@ -34,9 +34,11 @@ pub(crate) fn policy(plan: &Plan, private: &Private) -> TokenStream {
         .into_iter()
         .partition(|setter| setter.known != Known::AtRunTime);
     let default = quote! { #private::Policy::new() };
+    let deadline = value(plan.args.deadline.as_ref()).filter(|_| at_run_time.is_empty());
+    let deadline = deadline.and_then(|Millis(deadline)| reachable(deadline, plan, private));
     let start = value(plan.args.policy.as_ref()).map(|policy| without_reference(&policy.0));
     let constant = match start.map(|start| (start, plan.known(start))) {
-        None => constant_policy(&default, None, Known::InItem, &constant, private),
+        None => constant_policy(&default, [deadline], Known::InItem, &constant, private),
         Some((start, Known::AtRunTime)) => {
             let given = private.call(under(start), quote! { policy }, quote! { &#start });
             let calls = constant
@@ -61,7 +63,7 @@ pub(crate) fn policy(plan: &Plan, private: &Private) -> TokenStream {
             let check = check(start, "check", private);
             constant_policy(
                 &start.to_token_stream(),
-                Some(&check),
+                [Some(check), deadline],
                 known,
                 &constant,
                 private,
@@ -75,6 +77,23 @@ pub(crate) fn policy(plan: &Plan, private: &Private) -> TokenStream {
     quote! { &(*#constant) #(#calls)* }
 }
 
+/// The check that the deadline leaves time for every attempt, if both are constants.
+fn reachable(deadline: &Number<u64>, plan: &Plan, private: &Private) -> Option<Check> {
+    if plan.known(&deadline.expr) != Known::InItem {
+        return None;
+    }
+    let value = integer(deadline, Known::InItem, "millis", private);
+    let at = deadline.expr.span();
+    Some(Check {
+        tokens: private.call(
+            at,
+            quote! { require_reachable },
+            quote! { &__RETRYABLE, #value },
+        ),
+        compares: true,
+    })
+}
+
 /// A policy is copied, so that `&POLICY` is `POLICY`.
 fn without_reference(expr: &Expr) -> &Expr {
     match expr {
@@ -85,14 +104,15 @@ fn without_reference(expr: &Expr) -> &Expr {
 
 fn constant_policy(
     start: &TokenStream,
-    start_check: Option<&Check>,
+    first_checks: impl IntoIterator<Item = Option<Check>>,
     start_known: Known,
     setters: &[Setter],
     private: &Private,
 ) -> TokenStream {
     let calls = setters.iter().map(|setter| &setter.call);
-    let checks = start_check
-        .into_iter()
+    let first: Vec<Check> = first_checks.into_iter().flatten().collect();
+    let checks = first
+        .iter()
         .chain(setters.iter().flat_map(|setter| &setter.checks));
     let checks: Vec<_> = checks.map(|check| &check.tokens).collect();
     let known = setters

@@ -430,12 +430,17 @@ impl Value for Names {
     }
 }
 
-/// `policy`
-pub(crate) struct Policy(pub(crate) Expr);
+/// `policy`, `budget`, `breaker`
+pub(crate) struct Shared(pub(crate) Expr);
 
-impl Value for Policy {
+impl Value for Shared {
     fn parse(key: &Ident, input: ParseStream<'_>) -> Result<Self> {
-        let expr = expression(key, input, "POLICY")?;
+        let (name, ty) = match key.to_string().as_str() {
+            "budget" => ("BUDGET", "RetryBudget"),
+            "breaker" => ("BREAKER", "CircuitBreaker"),
+            _ => ("POLICY", "Policy"),
+        };
+        let expr = expression(key, input, name)?;
         match literal(&expr) {
             None => Ok(Self(expr)),
             Some(Lit::Str(text)) => {
@@ -448,7 +453,7 @@ impl Value for Policy {
             }
             Some(other) => Err(Error::new_spanned(
                 other,
-                format!("`{key}` expects a `Policy`"),
+                format!("`{key}` expects a `{ty}`"),
             )),
         }
     }

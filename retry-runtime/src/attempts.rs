@@ -55,7 +55,12 @@ impl Attempts {
     /// What follows an attempt that failed, given what the predicate says of its failure.
     #[cold]
     #[inline(never)]
-    pub fn after_failure(&mut self, policy: &Policy, decision: Decision, limits: &Limits) -> Next {
+    pub fn after_failure(
+        &mut self,
+        policy: &Policy,
+        decision: Decision,
+        limits: &Limits<'_>,
+    ) -> Next {
         match self.decide(policy, decision, limits, jitter::draw) {
             Ok(wait) => Next::Wait(wait),
             Err(reason) => Next::Return(reason),
@@ -66,7 +71,7 @@ impl Attempts {
         &mut self,
         policy: &Policy,
         decision: Decision,
-        limits: &Limits,
+        limits: &Limits<'_>,
         draw: impl FnOnce(u128) -> u128,
     ) -> Result<Duration, Reason> {
         let retry = self.failures;
@@ -88,10 +93,14 @@ impl Attempts {
             Decision::RetryNow | Decision::Stop => Duration::ZERO,
             Decision::Retry => self.backoff(policy, retry, draw),
         };
-        if limits.fits(wait) {
+        if !limits.fits(wait) {
+            return Err(Reason::Deadline);
+        }
+        // the last question: what was paid for is used
+        if limits.is_paid() {
             Ok(wait)
         } else {
-            Err(Reason::Deadline)
+            Err(Reason::Budget)
         }
     }
 

@@ -16,8 +16,14 @@ use crate::{Decision, Policy, Transient};
 /// - `wait`: `blocking`/`task` and the function that waits, or for `task` the name to report when
 ///   nothing can; perhaps `unless [token]`
 /// - `limits`: `[statements before the first attempt] state`, the state after a failed attempt
+/// - `breaker`: a permit for each attempt, and the error where there is none
 /// - `bind`: a name for the `Attempt`, and the time that remains
 /// - `recover`: what becomes of a failure, after `some` or `all` errors
+///
+/// The last four are empty unless asked for.
+///
+/// Hygiene keeps variables apart but not a variable from a constant of the same name, so that the
+/// names are ones that nobody gives to a constant.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __retry {
@@ -26,34 +32,49 @@ macro_rules! __retry {
         judge($($judge:tt)*)
         policy($policy:expr)
         wait($($wait:tt)*)
-        $(limits([$($before:tt)*] $limits:expr))?
-        $(bind($name:ident, $remaining:expr))?
-        $(recover($($recover:tt)*))?
+        limits($([$($before:tt)*] $limits:expr)?)
+        breaker($($permit:ident = $breaker:expr, |$open:ident| $refused:expr)?)
+        bind($($name:ident, $remaining:expr)?)
+        recover $recover:tt
     ) => {{
         $($($before)*)?
-        let mut attempts = $crate::__private::Attempts::begin();
+        let mut __attempts = $crate::__private::Attempts::begin();
         loop {
-            $(let $name = attempts.current($policy, $remaining);)?
+            $(let $name = __attempts.current($policy, $remaining);)?
+            $(
+                let $permit = match $crate::__private::CircuitBreaker::try_acquire($breaker) {
+                    $crate::__private::Result::Ok(__permit) => __permit,
+                    $crate::__private::Result::Err($open) => {
+                        let __outcome = $crate::__private::Result::Err($refused);
+                        let __reason = $crate::__private::Reason::Breaker;
+                        break $crate::__retry!(@end __attempts, __reason, __outcome, $recover);
+                    }
+                };
+            )?
             // the outcome ends with this block: an error that is not `Send` must not live on
             // while a task waits
-            let wait = {
-                let outcome = $crate::__retry!(@attempt $($attempt)*);
-                match $crate::__retry!(@judge outcome, $($judge)*) {
-                    $crate::__private::Option::None => break outcome,
-                    $crate::__private::Option::Some(decision) => {
-                        let limits = $crate::__retry!(@limits $($limits)?);
-                        match attempts.after_failure($policy, decision, limits) {
-                            $crate::__private::Next::Wait(wait) => {
-                                $crate::__retry!(@hold attempts, outcome, wait, [$($($recover)*)?] $($wait)*)
+            let __wait = {
+                let __outcome = $crate::__retry!(@attempt $($attempt)*);
+                match $crate::__retry!(@judge __outcome, $($judge)*) {
+                    $crate::__private::Option::None => {
+                        $($crate::__private::Permit::success($permit);)?
+                        break __outcome;
+                    }
+                    $crate::__private::Option::Some(__decision) => {
+                        $($crate::__private::record($permit, __decision);)?
+                        let __limits = $crate::__retry!(@limits $($limits)?);
+                        match __attempts.after_failure($policy, __decision, __limits) {
+                            $crate::__private::Next::Wait(__wait) => {
+                                $crate::__retry!(@hold __attempts, __outcome, __wait, $recover $($wait)*)
                             }
-                            $crate::__private::Next::Return(reason) => {
-                                break $crate::__retry!(@end attempts, reason, outcome, $($($recover)*)?);
+                            $crate::__private::Next::Return(__reason) => {
+                                break $crate::__retry!(@end __attempts, __reason, __outcome, $recover);
                             }
                         }
                     }
                 }
             };
-            $crate::__retry!(@wait wait, $($wait)*);
+            $crate::__retry!(@wait __wait, $($wait)*);
         }
     }};
 
@@ -71,9 +92,9 @@ macro_rules! __retry {
     };
     (@attempt within [$limit:ident = $value:expr, $timed_out:expr] $($task:tt)*) => {{
         let $limit = $value;
-        let attempt = $crate::__private::pin!($crate::__retry!(@future $($task)*));
-        match $crate::__private::within($limit, attempt).await {
-            $crate::__private::Option::Some(outcome) => outcome,
+        let __attempt = $crate::__private::pin!($crate::__retry!(@future $($task)*));
+        match $crate::__private::within($limit, __attempt).await {
+            $crate::__private::Option::Some(__outcome) => __outcome,
             $crate::__private::Option::None => $crate::__private::Result::Err($timed_out),
         }
     }};
@@ -115,10 +136,10 @@ macro_rules! __retry {
     };
 
     // a call that can be cancelled waits with its outcome, which it then returns
-    (@hold $attempts:ident, $outcome:ident, $wait:ident, [$($recover:tt)*] $kind:ident unless [$token:expr] $($how:tt)*) => {{
+    (@hold $attempts:ident, $outcome:ident, $wait:ident, $recover:tt $kind:ident unless [$token:expr] $($how:tt)*) => {{
         if $crate::__retry!(@cancelled $wait, $kind [$token] $($how)*) {
-            let reason = $crate::__private::Reason::Cancelled;
-            break $crate::__retry!(@end $attempts, reason, $outcome, $($recover)*);
+            let __reason = $crate::__private::Reason::Cancelled;
+            break $crate::__retry!(@end $attempts, __reason, $outcome, $recover);
         }
         $wait
     }};
@@ -151,23 +172,23 @@ macro_rules! __retry {
         }
     };
 
-    (@end $attempts:ident, $reason:ident, $outcome:ident,) => {{
+    (@end $attempts:ident, $reason:ident, $outcome:ident, ()) => {{
         let _ = $reason;
         $outcome
     }};
     // `some`: an error that was never worth a retry is not recovered from
-    (@end $attempts:ident, $reason:ident, $outcome:ident, $which:ident $started:ident |$failure:ident| $recovered:expr) => {
+    (@end $attempts:ident, $reason:ident, $outcome:ident, ($which:ident $started:ident |$failure:ident| $recovered:expr)) => {
         match $outcome {
-            $crate::__private::Result::Err(error) if $crate::__retry!(@recovers $which $reason) => {
+            $crate::__private::Result::Err(__error) if $crate::__retry!(@recovers $which $reason) => {
                 let $failure = $crate::__private::Failure::new(
-                    error,
+                    __error,
                     $attempts.failures(),
                     $started.elapsed(),
                     $reason,
                 );
                 $recovered
             }
-            outcome => outcome,
+            __outcome => __outcome,
         }
     };
     (@recovers all $reason:ident) => { true };
@@ -283,6 +304,10 @@ impl<P> Retrier<P> {
             judge([outcome => outcome.as_ref().err()] |error| (self.predicate)(error).into())
             policy(&self.policy)
             wait(blocking)
+            limits()
+            breaker()
+            bind()
+            recover()
         }
     }
 
@@ -312,6 +337,10 @@ impl<P> Retrier<P> {
             judge([outcome => outcome.as_ref().err()] |error| (self.predicate)(error).into())
             policy(&self.policy)
             wait(task named "Policy::retry_async")
+            limits()
+            breaker()
+            bind()
+            recover()
         }
     }
 }

@@ -30,7 +30,8 @@ pub enum Jitter {
     /// Uniform in `[d/2, d]`: at least half of the wait is kept.
     Equal,
     /// `min(cap, uniform(base, 3 * previous wait))`, the first time with `base` as the previous
-    /// wait. Grows by itself: the shape of the backoff is not used.
+    /// wait. Grows by itself: the shape of the backoff is not used. Once the waits have reached the
+    /// cap, about two in three are the cap itself.
     Decorrelated,
     /// Exactly `d`: callers who failed together come back together.
     None,

@@ -41,8 +41,12 @@
 
 mod attempts;
 mod backoff;
+mod breaker;
+mod budget;
 #[cfg(feature = "cancel")]
 mod cancel;
+mod check;
+mod clock;
 mod decision;
 mod drive;
 #[cfg(feature = "retry-after")]
@@ -53,20 +57,24 @@ mod number;
 mod outcome;
 mod policy;
 mod recover;
+mod sync;
 mod transient;
 mod wait;
 
 pub use attempts::Attempt;
 pub use backoff::Backoff;
+pub use breaker::{BreakerState, CircuitBreaker, CircuitOpen, Permit};
+pub use budget::RetryBudget;
 #[cfg(feature = "cancel")]
 pub use cancel::CancelToken;
+pub use check::PolicyError;
 pub use decision::Decision;
 pub use drive::Retrier;
 #[cfg(feature = "retry-after")]
 pub use hint::{retry_after, retry_after_at};
 pub use jitter::Jitter;
 pub use limits::{AttemptTimeout, Failure, Reason};
-pub use policy::{Policy, PolicyError};
+pub use policy::Policy;
 pub use transient::{Transient, find_source};
 
 #[cfg(feature = "macros")]
@@ -126,12 +134,14 @@ pub mod __private {
         __retry as retry,
         attempts::{Attempts, Next},
         backoff::Backoff,
+        breaker::{CircuitBreaker, CircuitOpen, Permit},
+        budget::RetryBudget,
         decision::Decision,
         jitter::Jitter,
         limits::{AttemptTimeout, Failure, Limits, Reason, Started},
         number::{
             ConstJitter, Integer, const_count, const_millis, count, jitter, millis, require,
-            require_count, require_millis,
+            require_count, require_millis, require_reachable,
         },
         outcome::{AnyValue, Fallible, Judged, decision, decision_by, holds},
         policy::Policy,
@@ -165,6 +175,31 @@ pub mod __private {
     /// The error of an attempt that took longer than `limit`.
     pub fn timed_out<E: From<AttemptTimeout>>(limit: core::time::Duration) -> E {
         AttemptTimeout::new(limit).into()
+    }
+
+    /// A budget given by value, reference or smart pointer, to which this call adds.
+    pub fn earn(given: &impl Borrow<RetryBudget>) -> &RetryBudget {
+        let budget = given.borrow();
+        budget.deposit();
+        budget
+    }
+
+    /// A breaker given by value, reference or smart pointer.
+    pub fn breaker(given: &impl Borrow<CircuitBreaker>) -> &CircuitBreaker {
+        given.borrow()
+    }
+
+    /// Tells the breaker how an attempt ended: an error that is not retried does not count.
+    pub fn record(permit: Permit<'_>, decision: Decision) {
+        match decision {
+            Decision::Stop => permit.ignore(),
+            Decision::Retry | Decision::RetryNow | Decision::RetryAfter(_) => permit.failure(),
+        }
+    }
+
+    /// The error of an attempt that the breaker refused.
+    pub fn refused<E: From<CircuitOpen>>(open: CircuitOpen) -> E {
+        open.into()
     }
 
     /// A copy of a policy given by value, reference or smart pointer.

@@ -6,6 +6,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use crate::budget::RetryBudget;
+
 /// Why a call that failed was not tried again, or ended without its own success.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -18,6 +20,10 @@ pub enum Reason {
     Deadline,
     /// The other side asked for a longer wait than the policy accepts
     HintTooLong,
+    /// The retry budget is empty
+    Budget,
+    /// The circuit breaker is open
+    Breaker,
     /// Somebody cancelled the call
     Cancelled,
 }
@@ -29,6 +35,8 @@ impl fmt::Display for Reason {
             Self::AttemptsUsedUp => "attempts used up",
             Self::Deadline => "deadline",
             Self::HintTooLong => "hint too long",
+            Self::Budget => "budget",
+            Self::Breaker => "breaker",
             Self::Cancelled => "cancelled",
         })
     }
@@ -36,17 +44,19 @@ impl fmt::Display for Reason {
 
 /// What limits a call besides its policy, as it is after a failed attempt.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct Limits<'a> {
     /// The time to the deadline, if there is one
     remaining: Option<Duration>,
     cancelled: bool,
+    budget: Option<&'a RetryBudget>,
 }
 
-impl Limits {
+impl<'a> Limits<'a> {
     /// Nothing but the policy limits the call.
     pub const NONE: Self = Self {
         remaining: None,
         cancelled: false,
+        budget: None,
     };
 
     /// The call has a deadline.
@@ -59,6 +69,20 @@ impl Limits {
     #[must_use]
     pub const fn cancelled(self, cancelled: bool) -> Self {
         Self { cancelled, ..self }
+    }
+
+    /// Each retry is paid for.
+    #[must_use]
+    pub const fn budget(self, budget: &'a RetryBudget) -> Self {
+        Self {
+            budget: Some(budget),
+            ..self
+        }
+    }
+
+    /// Takes a retry from the budget, if there is one.
+    pub(crate) fn is_paid(&self) -> bool {
+        self.budget.is_none_or(RetryBudget::withdraw)
     }
 
     pub(crate) const fn is_cancelled(&self) -> bool {

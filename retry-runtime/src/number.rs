@@ -1,7 +1,9 @@
 //! Numbers from the attribute -> the policy's types. Users' configurations hold them in every
 //! integer type, so that each is taken and none is cut.
 
-use crate::{jitter::Jitter, policy::PolicyError};
+use std::time::Duration;
+
+use crate::{check::PolicyError, jitter::Jitter, policy::Policy};
 
 /// An integer of any type, known at run time.
 #[diagnostic::on_unimplemented(
@@ -130,6 +132,19 @@ impl ConstJitter<Jitter> {
     pub const fn get(self) -> Jitter {
         self.0
     }
+}
+
+/// Fails the compilation if some of the attempts of a constant policy can never begin.
+///
+/// # Panics
+///
+/// At compile time, with the rule that is broken.
+#[track_caller]
+pub const fn require_reachable(policy: &Policy, deadline_ms: u64) {
+    assert!(
+        policy.reaches_all_attempts(Duration::from_millis(deadline_ms)),
+        "`deadline_ms` ends the call before the last of `max` attempts, even with the shortest waits"
+    );
 }
 
 /// Fails the compilation if a part of a constant policy is out of range.

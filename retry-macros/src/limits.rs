@@ -1,0 +1,145 @@
+//! What ends a call besides its policy, what the body sees of it, and what becomes of a failure.
+
+use proc_macro2::{Span, TokenStream};
+use quote::quote;
+use syn::Ident;
+
+use crate::{
+    args::value,
+    check::Plan,
+    errors::{local, under},
+    policy::integer,
+    private::Private,
+    shape::Kind,
+    values::{Millis, Name, Number, Recovery, Shared, TokenExpr},
+};
+
+/// The parts of the call that are empty unless a key asks for them.
+pub(crate) fn parts(plan: &Plan, private: &Private) -> TokenStream {
+    let limits = limits(plan, private);
+    let breaker = breaker(plan, private);
+    let bind = value(plan.args.attempt.as_ref()).map(|Name(name)| {
+        let remaining = remaining(plan, private);
+        quote! { #name, #remaining }
+    });
+    let recover = recovery(plan).map(|(recovery, which)| {
+        let (started, failure) = (started(), local("failure", Span::mixed_site()));
+        let recovered = recovered(recovery, plan, private);
+        quote! { #which #started |#failure| #recovered }
+    });
+    quote! { limits(#limits) breaker(#breaker) bind(#bind) recover(#recover) }
+}
+
+/// The state of the limits after a failed attempt, and what has to be there before the first.
+fn limits(plan: &Plan, private: &Private) -> Option<TokenStream> {
+    let args = &plan.args;
+    let blocks = plan.shape.kind == Kind::Blocking;
+    let mut before = TokenStream::new();
+    let mut state = TokenStream::new();
+    if args.deadline.is_some() || recovery(plan).is_some() {
+        let started = started();
+        let clock = if blocks {
+            quote! { blocking }
+        } else {
+            quote! { task }
+        };
+        before.extend(quote! { let #started = #private::Started::#clock(); });
+    }
+    if args.deadline.is_some() {
+        let remaining = remaining(plan, private);
+        state.extend(quote! { .remaining(#remaining) });
+    }
+    if let Some(TokenExpr(given)) = value(args.cancel.as_ref()) {
+        let (token, at) = (token(), under(given));
+        before.extend(quote! { let #token = &(#given); });
+        let kind = if blocks {
+            quote! { CancelBlocking }
+        } else {
+            quote! { CancelTask }
+        };
+        let token = local("cancel", at);
+        let is_cancelled = private.call(at, quote! { #kind::is_cancelled }, token);
+        state.extend(quote! { .cancelled(#is_cancelled) });
+    }
+    if let Some(Shared(given)) = value(args.budget.as_ref()) {
+        let budget = local("budget", Span::mixed_site());
+        let earn = private.call(under(given), quote! { earn }, quote! { &(#given) });
+        before.extend(quote! { let #budget = #earn; });
+        state.extend(quote! { .budget(#budget) });
+    }
+    (!before.is_empty()).then(|| quote! { [#before] #private::Limits::NONE #state })
+}
+
+fn breaker(plan: &Plan, private: &Private) -> Option<TokenStream> {
+    let keyed = plan.args.breaker.as_ref()?;
+    let Shared(given) = &keyed.value;
+    let breaker = private.call(under(given), quote! { breaker }, quote! { &(#given) });
+    let permit = local("permit", Span::mixed_site());
+    let at = under(&keyed.key);
+    let open = local("open", at);
+    let refused = private.call(at, quote! { refused }, &open);
+    Some(quote! { #permit = #breaker, |#open| #refused })
+}
+
+pub(crate) fn milliseconds(number: &Number<u64>, plan: &Plan, private: &Private) -> TokenStream {
+    integer(number, plan.known(&number.expr), "millis", private)
+}
+
+/// The time to the deadline, as an option.
+pub(crate) fn remaining(plan: &Plan, private: &Private) -> TokenStream {
+    match value(plan.args.deadline.as_ref()) {
+        Some(Millis(deadline)) => {
+            let started = started();
+            let deadline = milliseconds(deadline, plan, private);
+            quote! { #private::Option::Some(#started.remaining(#deadline)) }
+        }
+        None => quote! { #private::Option::None },
+    }
+}
+
+fn started() -> Ident {
+    local("started", Span::mixed_site())
+}
+
+/// The cancel token, once it is evaluated.
+pub(crate) fn token() -> Ident {
+    local("cancel", Span::mixed_site())
+}
+
+/// What recovers, and from which errors.
+fn recovery(plan: &Plan) -> Option<(&Recovery, TokenStream)> {
+    let some = value(plan.args.recover.as_ref()).map(|recovery| (recovery, quote! { some }));
+    some.or_else(|| {
+        value(plan.args.recover_all.as_ref()).map(|recovery| (recovery, quote! { all }))
+    })
+}
+
+fn recovered(recovery: &Recovery, plan: &Plan, private: &Private) -> TokenStream {
+    match recovery {
+        Recovery::Path(path) => {
+            let at = under(path);
+            let failure = local("failure", at);
+            let names = plan
+                .bindings
+                .arguments
+                .iter()
+                .filter(|name| *name != "self");
+            let arguments = names.map(|name| {
+                // resolved where it is bound, and reported under the path
+                let mut name = name.clone();
+                name.set_span(name.span().located_at(at));
+                name
+            });
+            private.call(
+                at,
+                quote! { recover },
+                quote! { #path, #failure, (#(#arguments,)*) },
+            )
+        }
+        Recovery::Callable(callable) => {
+            let at = under(callable);
+            let failure = local("failure", at);
+            private.call(at, quote! { recover_by }, quote! { #callable, #failure })
+        }
+    }
+}

@@ -1,0 +1,494 @@
+//! A circuit breaker: calls that would fail anyway fail at once, and the other side gets time to
+//! recover. Knows no errors and no waits.
+//!
+//! All that decides is in one word, [`Word`]: state, epoch, and the counts of that state. Whoever
+//! changes it compares and exchanges the whole word, so that no outcome is lost or counted twice,
+//! and one that belongs to an earlier epoch is recognized. Beside it there are
+//!
+//! - `until`, when the first probe is due. It only grows, and is written before the word that says
+//!   that the breaker is open;
+//! - the outcomes of the window, to know what each new one displaces. The latest outcome is in the
+//!   word itself, and moved to the others before the word takes the next one. The word that was
+//!   read is then still current when it is exchanged, and so is what was read in between.
+
+use std::{error::Error, fmt, mem, time::Duration};
+
+use crate::{
+    clock,
+    sync::{AtomicU64, Ordering, const_fn},
+};
+
+mod window;
+mod word;
+
+#[cfg(all(test, loom))]
+mod loom;
+#[cfg(all(test, not(loom)))]
+mod tests;
+
+use window::{LONGEST, Window};
+use word::{
+    CALLS, EPOCH, FAILURES, LATEST, PROBES_ENDED, PROBES_FAILED, State, TAKEN, Word, one_more,
+};
+
+/// 1.0 as a failure rate.
+const WHOLE: u64 = 1 << 32;
+
+/// Stops calls to a service that fails, until probes show that it works again.
+///
+/// A `static`, shared by all functions that call the same service. Each attempt asks for a
+/// [`Permit`] and says how it ended:
+///
+/// ```
+/// use retry_runtime::{BreakerState, CircuitBreaker, CircuitOpen};
+/// use std::time::Duration;
+///
+/// static ORDERS: CircuitBreaker = CircuitBreaker::new()
+///     .window(10)
+///     .min_calls(4)
+///     .failure_rate(0.5)
+///     .open_for(Duration::from_secs(30));
+///
+/// fn order(works: bool) -> Result<bool, CircuitOpen> {
+///     let permit = ORDERS.try_acquire()?;
+///     if works { permit.success() } else { permit.failure() }
+///     Ok(works)
+/// }
+///
+/// for works in [true, false, true, false] {
+///     assert_eq!(order(works), Ok(works)); // two of four have failed now
+/// }
+/// let open = order(true).unwrap_err();
+/// assert_eq!(ORDERS.state(), BreakerState::Open);
+/// assert!(open.retry_after() <= Some(Duration::from_secs(30)));
+/// ```
+///
+/// | part | unit, range | default |
+/// |---|---|---|
+/// | [`window`](Self::window) | last outcomes that are looked at, 1 to 1024 | 100 |
+/// | [`min_calls`](Self::min_calls) | outcomes needed before it opens, 1 to the window | 100 |
+/// | [`failure_rate`](Self::failure_rate) | share of failures that opens it, above 0.0, up to 1.0 | 0.5 |
+/// | [`open_for`](Self::open_for) | time before the first probe, 1 ms or more | 60 s |
+/// | [`probes`](Self::probes) | calls let through when half-open, 1 to 1024 | 10 |
+///
+/// A value out of range counts as the nearest allowed one. The defaults are those of Resilience4j.
+///
+/// # States
+///
+/// - **Closed**: every call is let through. It opens when there are at least `min_calls` outcomes,
+///   and the share of failures among the last `window` of them is `failure_rate` or more. That is
+///   looked at after each outcome, a success too.
+/// - **Open**: no call is let through for `open_for`. The first one after that makes it half-open.
+/// - **Half-open**: `probes` calls are let through, and no others. When all of them have ended,
+///   it closes, with an empty window, if the share of failures is below `failure_rate`. It opens
+///   again, for `open_for`, as soon as that can not happen any more.
+///
+/// An outcome counts only in the state in which its permit was taken: what was under way when the
+/// breaker opened says nothing about its probes.
+///
+/// # Cost
+///
+/// No lock and no allocation. While it is closed and nothing fails, a call reads two words; the
+/// clock is read only to open and when open.
+#[repr(align(64))] // a cache line of its own
+pub struct CircuitBreaker {
+    window: u64,
+    min_calls: u64,
+    probes: u64,
+    /// In units of 2^-32, rounded down, so that 7 of 100 are 0.07
+    failure_rate: u64,
+    /// Nanoseconds
+    open_for: u64,
+    /// A [`Word`]
+    head: AtomicU64,
+    /// When an open breaker lets the first probe through. Only grows.
+    until: AtomicU64,
+    outcomes: Window,
+}
+
+/// What a [`CircuitBreaker`] does with calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BreakerState {
+    /// Lets them through
+    Closed,
+    /// Refuses them
+    Open,
+    /// Lets some through, to see whether they succeed
+    HalfOpen,
+}
+
+impl CircuitBreaker {
+    const_fn! {
+        /// Opens for a minute when half of the last hundred calls have failed.
+        pub fn new() -> Self {
+            Self {
+                window: 100,
+                min_calls: 100,
+                probes: 10,
+                failure_rate: WHOLE / 2,
+                open_for: 60_000_000_000,
+                head: AtomicU64::new(0),
+                until: AtomicU64::new(0),
+                outcomes: Window::new(),
+            }
+        }
+    }
+
+    /// How many of the last outcomes are looked at. Within 1 to 1024.
+    #[must_use]
+    pub const fn window(mut self, outcomes: u32) -> Self {
+        self.window = counted(outcomes);
+        self
+    }
+
+    /// How many outcomes there must be before the breaker opens. At least 1; more than the window
+    /// counts as the window.
+    #[must_use]
+    pub const fn min_calls(mut self, outcomes: u32) -> Self {
+        self.min_calls = counted(outcomes);
+        self
+    }
+
+    /// The share of failures at which the breaker opens. Above 0.0, up to 1.0. What is not above
+    /// 0.0 opens it at any failure, and NaN counts as the default.
+    #[must_use]
+    #[expect(
+        clippy::as_conversions,
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        clippy::cast_sign_loss,
+        reason = "within the range, and there is no other way in constants"
+    )]
+    pub const fn failure_rate(mut self, share: f64) -> Self {
+        let share = if share.is_nan() { 0.5 } else { share };
+        self.failure_rate = (share.clamp(0.0, 1.0) * WHOLE as f64) as u64;
+        self
+    }
+
+    /// How long the breaker stays open before it lets a probe through. At least 1 ms, and 584 years
+    /// at most.
+    #[must_use]
+    #[expect(
+        clippy::as_conversions,
+        clippy::cast_possible_truncation,
+        reason = "within the range, and there is no other way in constants"
+    )]
+    pub const fn open_for(mut self, time: Duration) -> Self {
+        let nanos = time.as_nanos();
+        self.open_for = if nanos < 1_000_000 {
+            1_000_000
+        } else if nanos > u64::MAX as u128 {
+            u64::MAX
+        } else {
+            nanos as u64
+        };
+        self
+    }
+
+    /// How many calls a half-open breaker lets through, and whose outcomes it judges by. Within 1
+    /// to 1024.
+    #[must_use]
+    pub const fn probes(mut self, calls: u32) -> Self {
+        self.probes = counted(calls);
+        self
+    }
+
+    /// Asks whether a call may be made. Its end must be told to the permit.
+    ///
+    /// # Errors
+    ///
+    /// The breaker is open, or half-open and all its probes are under way: the call must not be
+    /// made.
+    #[inline]
+    pub fn try_acquire(&self) -> Result<Permit<'_>, CircuitOpen> {
+        self.try_acquire_by(clock::nanos)
+    }
+
+    /// The state as it was left by the last call: an open breaker becomes half-open when a call
+    /// asks, not before.
+    pub fn state(&self) -> BreakerState {
+        match Word(self.head.load(Ordering::Acquire)).state() {
+            State::Closed | State::HeldClosed => BreakerState::Closed,
+            State::Open | State::HeldOpen => BreakerState::Open,
+            State::HalfOpen => BreakerState::HalfOpen,
+        }
+    }
+
+    /// Opens the breaker and holds it open, whatever the time, until [`reset`](Self::reset) or
+    /// [`force_close`](Self::force_close).
+    pub fn force_open(&self) {
+        self.force(State::HeldOpen);
+    }
+
+    /// Closes the breaker and holds it closed, whatever fails, until [`reset`](Self::reset) or
+    /// [`force_open`](Self::force_open). Outcomes are not recorded.
+    pub fn force_close(&self) {
+        self.force(State::HeldClosed);
+    }
+
+    /// Closes the breaker, with an empty window, and lets it work by itself again. Outcomes of
+    /// calls that are under way do not count.
+    pub fn reset(&self) {
+        self.force(State::Closed);
+    }
+}
+
+/// The same at a given time in nanoseconds, which is asked for only where it matters.
+impl CircuitBreaker {
+    #[inline]
+    pub(crate) fn try_acquire_by(&self, now: impl Fn() -> u64) -> Result<Permit<'_>, CircuitOpen> {
+        let head = Word(self.head.load(Ordering::Acquire));
+        if matches!(head.state(), State::Closed | State::HeldClosed) {
+            return Ok(self.permit(head));
+        }
+        self.try_acquire_probe(now)
+    }
+
+    #[cold]
+    fn try_acquire_probe(&self, now: impl Fn() -> u64) -> Result<Permit<'_>, CircuitOpen> {
+        loop {
+            let head = Word(self.head.load(Ordering::Acquire));
+            let next = match head.state() {
+                State::Closed | State::HeldClosed => return Ok(self.permit(head)),
+                State::HeldOpen => return Err(CircuitOpen(Why::Held)),
+                State::Open => {
+                    let left = self.until.load(Ordering::Relaxed).saturating_sub(now());
+                    if left > 0 {
+                        return Err(CircuitOpen(Why::Open(Duration::from_nanos(left))));
+                    }
+                    head.followed_by(State::HalfOpen).with(TAKEN, 1)
+                }
+                State::HalfOpen if head.get(TAKEN) >= self.probes => {
+                    return Err(CircuitOpen(Why::Probing));
+                }
+                State::HalfOpen => head.plus_one(TAKEN),
+            };
+            if self.exchange(head, next) {
+                return Ok(self.permit(next));
+            }
+        }
+    }
+
+    fn permit(&self, head: Word) -> Permit<'_> {
+        Permit {
+            breaker: self,
+            epoch: head.get(EPOCH),
+        }
+    }
+
+    /// Counts an outcome of a permit that was taken in `epoch`.
+    #[inline]
+    fn record(&self, epoch: u64, failed: bool, now: impl Fn() -> u64) {
+        loop {
+            let head = Word(self.head.load(Ordering::Acquire));
+            if head.get(EPOCH) != epoch {
+                return;
+            }
+            let next = match head.state() {
+                State::Closed if !failed && self.is_spotless(head) => return,
+                State::Closed => match self.slide(head, failed) {
+                    Some(next) => next,
+                    None => continue,
+                },
+                State::HalfOpen => self.probed(head, failed),
+                State::Open | State::HeldOpen | State::HeldClosed => return,
+            };
+            if next.state() == State::Open {
+                let until = now().saturating_add(self.open_for);
+                self.until.fetch_max(until, Ordering::Relaxed);
+            }
+            if self.exchange(head, next) {
+                return;
+            }
+        }
+    }
+
+    /// Gives a permit back that was taken in `epoch`.
+    fn give_back(&self, epoch: u64) {
+        loop {
+            let head = Word(self.head.load(Ordering::Acquire));
+            if head.get(EPOCH) != epoch || head.state() != State::HalfOpen {
+                return;
+            }
+            let taken = head.get(TAKEN).saturating_sub(1);
+            if self.exchange(head, head.with(TAKEN, taken)) {
+                return;
+            }
+        }
+    }
+
+    /// Whether a full window holds no failure, so that one more success changes nothing.
+    #[inline]
+    fn is_spotless(&self, head: Word) -> bool {
+        head.get(FAILURES) == 0 && head.get(CALLS) >= self.window
+    }
+
+    /// What becomes of a closed breaker with one more outcome. `None`: another thread was faster.
+    fn slide(&self, head: Word, failed: bool) -> Option<Word> {
+        let (calls, latest) = (head.get(CALLS), head.get(LATEST));
+        if let Some(position) = calls.checked_sub(1) {
+            let is_current = || self.head.load(Ordering::Relaxed) == head.0;
+            self.outcomes
+                .keep(position, latest, head.get(EPOCH), is_current)?;
+        }
+        let displaced = match calls.checked_sub(self.window) {
+            None => 0,
+            Some(_) if self.window == 1 => latest,
+            Some(position) => self.outcomes.at(position),
+        };
+        let failures = head.get(FAILURES).saturating_add(failed.into());
+        let failures = failures.saturating_sub(displaced);
+        let seen = calls.saturating_add(1).min(self.window);
+        if seen >= self.min_calls.min(self.window) && self.is_too_many(failures, seen) {
+            return Some(head.followed_by(State::Open));
+        }
+        let next = head.with(FAILURES, failures).with(LATEST, failed.into());
+        Some(next.with(CALLS, one_more(calls)))
+    }
+
+    /// What becomes of a half-open breaker with one more outcome.
+    fn probed(&self, head: Word, failed: bool) -> Word {
+        let head = if failed {
+            head.plus_one(PROBES_FAILED)
+        } else {
+            head
+        };
+        let head = head.plus_one(PROBES_ENDED);
+        if self.is_too_many(head.get(PROBES_FAILED), self.probes) {
+            head.followed_by(State::Open)
+        } else if head.get(PROBES_ENDED) >= self.probes {
+            head.followed_by(State::Closed)
+        } else {
+            head
+        }
+    }
+
+    #[inline]
+    fn is_too_many(&self, failures: u64, calls: u64) -> bool {
+        // neither is above 1024
+        failures > 0 && failures.wrapping_mul(WHOLE) >= calls.wrapping_mul(self.failure_rate)
+    }
+
+    fn force(&self, state: State) {
+        loop {
+            let head = Word(self.head.load(Ordering::Acquire));
+            if self.exchange(head, head.followed_by(state)) {
+                return;
+            }
+        }
+    }
+
+    #[inline]
+    fn exchange(&self, head: Word, next: Word) -> bool {
+        self.head
+            .compare_exchange_weak(head.0, next.0, Ordering::AcqRel, Ordering::Relaxed)
+            .is_ok()
+    }
+}
+
+impl Default for CircuitBreaker {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for CircuitBreaker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CircuitBreaker")
+            .field("state", &self.state())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A number of outcomes, within the window that there is room for.
+#[expect(
+    clippy::as_conversions,
+    reason = "widens, and there is no other way in constants"
+)]
+const fn counted(outcomes: u32) -> u64 {
+    match outcomes {
+        0 => 1,
+        1..=LONGEST => outcomes as u64,
+        _ => LONGEST as u64,
+    }
+}
+
+/// Leave to make one call. Say how it ended; dropped without a word, as when the call panics or is
+/// cancelled, it is [ignored](Self::ignore).
+///
+/// A permit that is leaked (`mem::forget`) keeps its probe until [`CircuitBreaker::reset`].
+#[derive(Debug)]
+#[must_use = "dropped, it does not count"]
+pub struct Permit<'a> {
+    breaker: &'a CircuitBreaker,
+    epoch: u64,
+}
+
+impl Permit<'_> {
+    /// The call did what it should.
+    #[inline]
+    pub fn success(self) {
+        self.end(false, clock::nanos);
+    }
+
+    /// The call failed in a way that tells of the other side's state. May open the breaker.
+    #[inline]
+    pub fn failure(self) {
+        self.end(true, clock::nanos);
+    }
+
+    /// The call says nothing about the other side's state: it was not made, was cancelled, or
+    /// failed through the caller's fault. It does not count, and a probe can be taken again.
+    pub fn ignore(self) {
+        drop(self);
+    }
+
+    #[inline]
+    fn end(self, failed: bool, now: impl Fn() -> u64) {
+        self.breaker.record(self.epoch, failed, now);
+        mem::forget(self);
+    }
+}
+
+impl Drop for Permit<'_> {
+    fn drop(&mut self) {
+        self.breaker.give_back(self.epoch);
+    }
+}
+
+/// A [`CircuitBreaker`] refused a call, which was not made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CircuitOpen(Why);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Why {
+    /// The first probe is due after this time
+    Open(Duration),
+    /// All probes are under way
+    Probing,
+    /// From outside
+    Held,
+}
+
+impl CircuitOpen {
+    /// How long until the next probe is allowed. `None` where that is not a matter of time: all
+    /// probes are under way, or the breaker is held open.
+    pub const fn retry_after(&self) -> Option<Duration> {
+        match self.0 {
+            Why::Open(left) => Some(left),
+            Why::Probing | Why::Held => None,
+        }
+    }
+}
+
+impl fmt::Display for CircuitOpen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Why::Open(left) => write!(f, "circuit breaker is open, next probe in {left:?}"),
+            Why::Probing => f.write_str("circuit breaker is half-open, its probes are under way"),
+            Why::Held => f.write_str("circuit breaker is held open"),
+        }
+    }
+}
+
+impl Error for CircuitOpen {}
