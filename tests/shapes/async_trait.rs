@@ -399,6 +399,31 @@ fn instrument_above_and_below_async() {
     b.each_saw(("a", 2));
 }
 
+#[cfg(any())] // FAULT: `#[instrument]` writes `async move { body }`, which consumes the arguments, E0382
+mod instrument_above_with_owned_and_mut_arguments {
+    use super::*;
+
+    #[test]
+    fn instrument_above_with_owned_and_mut_arguments_async() {
+        #[async_trait]
+        trait Service {
+            async fn ask(&mut self, text: String, calls: &Calls) -> Result<u32, Busy>;
+        }
+        #[async_trait]
+        impl Service for u32 {
+            #[tracing::instrument(skip_all)]
+            #[retryable(backoff = "none")]
+            async fn ask(&mut self, text: String, calls: &Calls) -> Result<u32, Busy> {
+                *self += 1;
+                calls.fail_twice((*self, &text))
+            }
+        }
+        let calls = Calls::new();
+        assert_eq!(run(0.ask(String::from("a"), &calls)), Ok(3));
+        calls.saw([(1, "a"), (2, "a"), (3, "a")]);
+    }
+}
+
 // the attribute on the whole `impl`
 
 #[async_trait]

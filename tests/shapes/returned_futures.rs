@@ -370,3 +370,20 @@ fn named_future_type_is_judged_by_until_sync() {
     assert_eq!(run(shape(&calls)), 1);
     calls.each_saw(());
 }
+
+#[cfg(any())] // FAULT: `#[instrument]` writes `async move { body }`, which consumes the arguments, E0382
+mod instrument_above_a_returned_future {
+    use super::*;
+
+    #[test]
+    fn instrument_above_a_returned_future_async() {
+        #[tracing::instrument(skip_all)]
+        #[retryable(backoff = "none")]
+        fn shape(calls: &Calls, text: String) -> impl Future<Output = Result<u32, Busy>> {
+            async move { calls.fail_twice(&text) }
+        }
+        let calls = Calls::new();
+        assert_eq!(run(shape(&calls, String::from("a"))), Ok(3));
+        calls.each_saw("a");
+    }
+}
