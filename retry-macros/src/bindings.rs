@@ -15,13 +15,14 @@ use crate::{
     errors::{Errors, under},
     item::Function,
     private::Private,
-    shape::{Prelude, Shape, mentions},
+    shape::{Kind, Prelude, Shape, mentions},
     values::Names,
 };
 
 /// A `let` at the start of each attempt.
 pub(crate) struct Binding {
-    cfgs: Vec<Attribute>,
+    /// Conditions and lints of the argument
+    attrs: Vec<Attribute>,
     mutability: Option<Token![mut]>,
     name: Ident,
     /// What it is made from, if not from the argument of the same name
@@ -36,9 +37,31 @@ enum From {
     Clone,
     Reborrow,
     ReborrowPinned,
+    /// Not bound anew, but borrowed as if it were changed: a shared borrow in a future makes that
+    /// one `Send` only where the type is `Sync`
+    Unique,
+    /// The same for what is itself a `&mut`
+    UniqueBorrow,
+}
+
+impl From {
+    fn is_unique(self) -> bool {
+        matches!(self, Self::Unique | Self::UniqueBorrow)
+    }
 }
 
 impl Binding {
+    fn new(name: Ident, from: From) -> Self {
+        Self {
+            attrs: Vec::new(),
+            mutability: None,
+            name,
+            receiver: None,
+            from,
+            changed_before: false,
+        }
+    }
+
     /// Made inside of the attempt.
     pub(crate) fn inside(&self, private: &Private) -> TokenStream {
         self.bound(self.mutability, &self.value(private))
@@ -55,7 +78,7 @@ impl Binding {
                     self.bound(self.mutability, &quote! { #name }),
                 )
             }
-            From::Reborrow | From::ReborrowPinned => (TokenStream::new(), self.inside(private)),
+            _ => (TokenStream::new(), self.inside(private)),
         }
     }
 
@@ -70,21 +93,25 @@ impl Binding {
         let at = under(name);
         match from {
             From::Clone => quote_spanned! {at=> #private::Clone::clone(&#source) },
-            From::Reborrow => quote_spanned! {at=> &mut *#source },
+            From::Reborrow | From::UniqueBorrow => quote_spanned! {at=> &mut *#source },
             From::ReborrowPinned => quote_spanned! {at=> #source.as_mut() },
+            From::Unique => quote_spanned! {at=> &mut #source },
         }
     }
 
     fn bound(&self, mutability: Option<Token![mut]>, value: &TokenStream) -> TokenStream {
         let Self {
-            cfgs,
+            attrs,
             name,
             changed_before,
             ..
         } = self;
+        if self.from.is_unique() {
+            return quote! { #(#attrs)* let _ = #value; };
+        }
         let unused_mut = changed_before.then(|| quote! { unused_mut, });
         quote! {
-            #(#cfgs)*
+            #(#attrs)*
             #[allow(
                 #unused_mut
                 clippy::redundant_locals,
@@ -114,16 +141,20 @@ impl Bindings {
         args: &Args,
         errors: &mut Errors,
     ) -> Self {
+        let generics = function.generics().map(Generics::clone);
         let mut planner = Planner {
-            generics: &function.sig.generics,
+            generics,
             cloned: names(value(args.clone.as_ref())),
             kept: names(value(args.keep.as_ref())),
-            cfgs: Vec::new(),
+            attrs: Vec::new(),
             ty: None,
             reborrows: !borrows(&function.sig.output),
             body: shape.body.stream(),
             before: shape.before.clone(),
             changed_before: false,
+            by_reference: false,
+            first: 0,
+            is_task: shape.kind == Kind::Task,
             bindings: Self {
                 per_attempt: Vec::new(),
                 renamed_self: None,
@@ -152,6 +183,16 @@ impl Bindings {
                 );
             }
         }
+        let copies = bindings
+            .per_attempt
+            .iter()
+            .any(|binding| matches!(binding.from, From::Clone));
+        if copies && shape.kind == Kind::Blocking {
+            // the attempts consume copies of it
+            function
+                .attrs
+                .push(syn::parse_quote! { #[allow(clippy::needless_pass_by_value)] });
+        }
         if bindings.renamed_self.is_some() {
             if let Some(text) = mentions_self_in_text(shape.body.stream()) {
                 let message = "`{self}` is not the `self` of this attempt: pass it as an argument, `{}` and `self`";
@@ -172,11 +213,15 @@ fn names(listed: Option<&Names>) -> Vec<Ident> {
     listed.map(|names| names.0.clone()).unwrap_or_default()
 }
 
-struct Planner<'a> {
-    generics: &'a Generics,
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact about the argument at hand"
+)]
+struct Planner {
+    generics: [Generics; 2],
     cloned: Vec<Ident>,
     kept: Vec<Ident>,
-    cfgs: Vec<Attribute>,
+    attrs: Vec<Attribute>,
     /// The argument's, where the whole argument is one name
     ty: Option<Type>,
     /// Whether `&mut` arguments may be lent to each attempt by name, because nothing that is
@@ -186,23 +231,41 @@ struct Planner<'a> {
     body: TokenStream,
     /// What is run before the part that is retried, with the arguments as they are
     before: TokenStream,
-    /// Whether that may change the argument
+    /// Whether that may change the argument, or its `mut` says more
     changed_before: bool,
+    /// Whether the argument is a pattern behind a reference, where `mut` means a copy before
+    /// edition 2024
+    by_reference: bool,
+    /// The argument's first binding
+    first: usize,
+    /// Whether a future holds the arguments while it is awaited
+    is_task: bool,
     bindings: Bindings,
 }
 
-impl Planner<'_> {
+impl Planner {
     fn inputs(&mut self, inputs: &mut Punctuated<FnArg, Token![,]>) {
         for input in inputs {
             match input {
                 FnArg::Receiver(receiver) => self.receiver(receiver),
                 FnArg::Typed(argument) => {
-                    let is_cfg = |attr: &&Attribute| attr.path().is_ident("cfg");
-                    self.cfgs = argument.attrs.iter().filter(is_cfg).cloned().collect();
+                    let words = ["cfg", "allow", "expect", "warn", "deny", "forbid"];
+                    let is_for_both =
+                        |attr: &&Attribute| words.iter().any(|word| attr.path().is_ident(word));
+                    self.attrs = argument.attrs.iter().filter(is_for_both).cloned().collect();
+                    self.by_reference = matches!(&*argument.ty, Type::Reference(_))
+                        && !matches!(&*argument.pat, Pat::Ident(_));
+                    self.first = self.bindings.per_attempt.len();
                     self.ty =
                         matches!(&*argument.pat, Pat::Ident(_)).then(|| (*argument.ty).clone());
                     self.changed_before = false;
                     self.visit_pat_mut(&mut argument.pat);
+                    if self.bindings.per_attempt.len() > self.first {
+                        // an expectation is met by the attempt's variable
+                        argument
+                            .attrs
+                            .retain(|attr| !attr.path().is_ident("expect"));
+                    }
                     if self.changed_before {
                         argument
                             .attrs
@@ -247,53 +310,49 @@ impl Planner<'_> {
 
     fn rewritten_receiver(&mut self, pat: &mut PatIdent, sig: &Signature) {
         let name = Ident::new("self", pat.ident.span());
-        let by_value = sig
-            .receiver()
-            .is_some_and(|receiver| matches!(receiver.kind, ReceiverKind::Value));
+        self.bindings.arguments.push(name.clone());
+        let Some(receiver) = sig.receiver() else {
+            return;
+        };
+        let by_value = matches!(receiver.kind, ReceiverKind::Value);
+        let is_lent = is_mut_reference(&receiver.kind);
+        let is_shared = match &receiver.kind {
+            ReceiverKind::Reference(_, _, mutable) => mutable.is_none(),
+            ReceiverKind::Typed(_, ty) => is_borrow(ty),
+            _ => false,
+        };
         let fresh = by_value && pat.mutability.is_some() && !self.kept.contains(&name);
         let from = if fresh || self.cloned.contains(&name) {
-            Some(From::Clone)
+            From::Clone
+        } else if is_lent && self.lends_self() {
+            From::Reborrow
+        } else if !is_shared
+            && (self.reborrows || !is_lent)
+            && mentions(&self.body, &pat.ident.to_string())
+        {
+            From::Unique
         } else {
-            let lent = sig
-                .receiver()
-                .is_some_and(|receiver| is_mut_reference(&receiver.kind));
-            (lent && self.lends_self()).then_some(From::Reborrow)
+            return;
         };
-        if let Some(from) = from {
-            let mutability = pat.mutability.take();
-            let name = pat.ident.clone();
-            self.bindings.per_attempt.push(Binding {
-                cfgs: Vec::new(),
-                mutability,
-                name,
-                receiver: None,
-                from,
-                changed_before: false,
-            });
+        if from.is_unique() {
+            pat.mutability
+                .get_or_insert(Token![mut](Span::mixed_site()));
+            return self.push(pat.ident.clone(), from);
         }
-        self.bindings.arguments.push(name);
+        let mutability = pat.mutability.take();
+        let binding = Binding {
+            mutability,
+            ..Binding::new(pat.ident.clone(), from)
+        };
+        self.bindings.per_attempt.push(binding);
     }
 
     fn receiver(&mut self, receiver: &mut Receiver) {
         let token = receiver.self_token;
         let name = Ident::from(token);
         self.bindings.arguments.push(name.clone());
-        let ty = match &receiver.kind {
-            ReceiverKind::Typed(_, ty) => Some(&**ty),
-            _ => None,
-        };
-        let from = if ty.is_some_and(is_pinned_borrow) {
-            From::ReborrowPinned
-        } else if self.cloned.contains(&name) {
-            From::Clone
-        } else if is_mut_reference(&receiver.kind) && self.lends_self() {
-            From::Reborrow
-        } else if receiver.mutability.is_none() || self.kept.contains(&name) {
+        let Some(from) = self.receiver_source(receiver, &name) else {
             return;
-        } else if ty.is_some_and(is_mut_borrow) {
-            From::Reborrow
-        } else {
-            From::Clone
         };
         if receiver.mutability.is_some() && matches!(receiver.kind, ReceiverKind::Typed(..)) {
             // without its `mut` it could be written shorter
@@ -304,58 +363,177 @@ impl Planner<'_> {
         let mutability = match from {
             From::Clone | From::Reborrow => receiver.mutability.take(),
             From::ReborrowPinned => receiver.mutability.replace(Token![mut](Span::mixed_site())),
+            From::Unique => {
+                receiver
+                    .mutability
+                    .get_or_insert(Token![mut](Span::mixed_site()));
+                return self.push(name, from);
+            }
+            From::UniqueBorrow => return self.push(name, from),
         };
         let renamed = Ident::new("__self", under(&token));
+        let binding = Binding::new(renamed.clone(), from);
         self.bindings.per_attempt.push(Binding {
-            cfgs: Vec::new(),
             mutability,
-            name: renamed.clone(),
             receiver: Some(token),
-            from,
-            changed_before: false,
+            ..binding
         });
         self.bindings.renamed_self = Some(renamed);
     }
+
+    /// What `self` is made from for each attempt, if it is.
+    fn receiver_source(&self, receiver: &Receiver, name: &Ident) -> Option<From> {
+        let ty = match &receiver.kind {
+            ReceiverKind::Typed(_, ty) => Some(&**ty),
+            _ => None,
+        };
+        let is_kept = self.kept.contains(name);
+        let is_mut = receiver.mutability.is_some() && !is_kept;
+        let is_lent = is_mut_reference(&receiver.kind);
+        if ty.is_some_and(is_pinned_borrow) {
+            Some(From::ReborrowPinned)
+        } else if self.cloned.contains(name) {
+            Some(From::Clone)
+        } else if is_lent && self.lends_self() {
+            Some(From::Reborrow)
+        } else if is_mut {
+            Some(if ty.is_some_and(is_mut_borrow) {
+                From::Reborrow
+            } else {
+                From::Clone
+            })
+        } else if self.is_task && mentions(&self.body, "self") {
+            let is_borrow =
+                matches!(receiver.kind, ReceiverKind::Reference(..)) || ty.is_some_and(is_borrow);
+            let unique = if is_lent {
+                From::UniqueBorrow
+            } else {
+                From::Unique
+            };
+            let is_possible = if is_lent { self.reborrows } else { !is_borrow };
+            is_possible.then_some(unique)
+        } else {
+            None
+        }
+    }
 }
 
-impl VisitMut for Planner<'_> {
+impl VisitMut for Planner {
     fn visit_pat_ident_mut(&mut self, pat: &mut PatIdent) {
         visit_mut::visit_pat_ident_mut(self, pat);
         let name = pat.ident.clone();
         self.bindings.arguments.push(name.clone());
-        if pat.by_ref.is_some() || self.kept.contains(&name) {
+        let Some(from) = self.source(pat) else {
             return;
-        }
-        let ty = self.ty.as_ref();
-        let is_mut = pat.mutability.is_some();
-        let from = if self.cloned.contains(&name) {
-            From::Clone
-        } else if ty.is_some_and(is_mut_borrow) {
-            // an argument that is not used is not asked for either
-            let is_used = || mentions(&self.body, &name.to_string());
-            if !is_mut && (!self.reborrows || name.to_string().starts_with('_') || !is_used()) {
-                return;
-            }
-            From::Reborrow
-        } else if !is_mut || ty.is_some_and(|ty| is_called_mutably(ty, self.generics)) {
-            return;
-        } else {
-            From::Clone
         };
-        let mutability = pat.mutability.take();
-        let changed_before = mutability.is_some() && mentions(&self.before, &name.to_string());
+        if from.is_unique() {
+            pat.mutability
+                .get_or_insert(Token![mut](Span::mixed_site()));
+            return self.push(name, from);
+        }
+        let mutability = if pat.by_ref.is_some() {
+            None
+        } else {
+            pat.mutability.take()
+        };
+        let changed_before = mutability.is_some()
+            && (self.by_reference || mentions(&self.before, &name.to_string()));
         if changed_before {
             pat.mutability = mutability;
             self.changed_before = true;
         }
+        if let From::ReborrowPinned = from {
+            pat.mutability = Some(Token![mut](Span::mixed_site()));
+        }
+        // a name in several alternatives is one variable
+        let of_this_argument = self.bindings.per_attempt.iter().skip(self.first);
+        if of_this_argument
+            .into_iter()
+            .any(|binding| binding.name == name)
+        {
+            return;
+        }
+        let binding = Binding::new(name, from);
         self.bindings.per_attempt.push(Binding {
-            cfgs: self.cfgs.clone(),
+            attrs: self.attrs.clone(),
             mutability,
-            name,
-            receiver: None,
-            from,
             changed_before,
+            ..binding
         });
+    }
+
+    fn visit_pat_mut(&mut self, pat: &mut Pat) {
+        let had_mut = matches!(pat, Pat::Paren(inner) if is_mut_name(&inner.pat));
+        visit_mut::visit_pat_mut(self, pat);
+        match pat {
+            // parentheses that were there for the `mut`
+            Pat::Paren(inner) if had_mut && !is_mut_name(&inner.pat) => *pat = (*inner.pat).clone(),
+            _ => {}
+        }
+    }
+}
+
+fn is_mut_name(pat: &Pat) -> bool {
+    matches!(pat, Pat::Ident(name) if name.mutability.is_some())
+}
+
+impl Planner {
+    fn push(&mut self, name: Ident, from: From) {
+        let attrs = self.attrs.clone();
+        self.bindings.per_attempt.push(Binding {
+            attrs,
+            ..Binding::new(name, from)
+        });
+    }
+
+    /// What is done with an argument whose attempts share it.
+    fn shared(&self, pat: &PatIdent) -> Option<From> {
+        let name = &pat.ident;
+        let is_owned = self
+            .ty
+            .as_ref()
+            .is_some_and(|ty| !matches!(ty, Type::Reference(_)));
+        let is_read =
+            || !name.to_string().starts_with('_') && mentions(&self.body, &name.to_string());
+        (self.is_task && is_owned && pat.by_ref.is_none() && is_read()).then_some(From::Unique)
+    }
+
+    /// What a name is made from for each attempt, if it is.
+    fn source(&self, pat: &PatIdent) -> Option<From> {
+        let name = &pat.ident;
+        if self.kept.contains(name) {
+            return self.shared(pat);
+        }
+        let is_mut = pat.mutability.is_some();
+        // an argument that is not used is not asked for either
+        let is_lent = || {
+            self.reborrows
+                && !name.to_string().starts_with('_')
+                && mentions(&self.body, &name.to_string())
+        };
+        if pat.by_ref.is_some() {
+            return (is_mut && is_lent()).then_some(From::Reborrow);
+        }
+        let ty = self.ty.as_ref();
+        if self.cloned.contains(name) {
+            Some(From::Clone)
+        } else if ty.is_some_and(is_mut_borrow) {
+            (is_mut || is_lent()).then_some(From::Reborrow)
+        } else if ty.is_some_and(is_pinned_borrow) {
+            (is_mut || is_lent()).then_some(From::ReborrowPinned)
+        } else {
+            let called = |ty| {
+                self.generics
+                    .iter()
+                    .any(|generics| is_called_mutably(ty, generics))
+            };
+            let is_fresh = is_mut && !ty.is_some_and(called);
+            if is_fresh {
+                Some(From::Clone)
+            } else {
+                self.shared(pat)
+            }
+        }
     }
 }
 
@@ -408,6 +586,10 @@ fn mentions_self_in_text(tokens: TokenStream) -> Option<TokenTree> {
         TokenTree::Group(group) => mentions_self_in_text(group.stream()),
         TokenTree::Ident(_) | TokenTree::Punct(_) => None,
     })
+}
+
+fn is_borrow(ty: &Type) -> bool {
+    matches!(ty, Type::Reference(_))
 }
 
 fn is_mut_borrow(ty: &Type) -> bool {

@@ -3,7 +3,7 @@
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{TokenStreamExt as _, quote};
 use syn::{
-    Attribute, GenericParam, Generics, Ident, Meta, Result, Token, Type, Visibility,
+    Attribute, Generics, Meta, Result, Token, Type, Visibility,
     parse::{Parse, ParseStream, Parser as _},
 };
 
@@ -79,7 +79,7 @@ impl Block {
 
 impl Parse for Block {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
-        let params = parameters(input);
+        let outer = generics(input);
         let mut header: Vec<TokenTree> = input.parse::<TokenStream>()?.into_iter().collect();
         let Some(TokenTree::Group(braces)) = header.pop() else {
             return Err(input.error("expected the methods of the `impl` block"));
@@ -88,7 +88,7 @@ impl Parse for Block {
             let inner_attrs = input.call(Attribute::parse_inner)?;
             let mut members = Vec::new();
             while !input.is_empty() {
-                members.push(Member::parse(input, &params)?);
+                members.push(Member::parse(input, &outer)?);
             }
             Ok((inner_attrs, members))
         };
@@ -102,28 +102,28 @@ impl Parse for Block {
     }
 }
 
-/// The names of the block's parameters.
-fn parameters(input: ParseStream<'_>) -> Vec<Ident> {
+/// The block's parameters and conditions.
+fn generics(input: ParseStream<'_>) -> Generics {
     let ahead = input.fork();
-    let generics = (|| {
+    let parameters = (|| {
         ahead.call(Attribute::parse_outer)?;
         ahead.parse::<Option<Token![unsafe]>>()?;
         ahead.parse::<Token![impl]>()?;
         ahead.parse::<Generics>()
     })();
-    let params = generics.map(|generics| generics.params).unwrap_or_default();
-    params
-        .into_iter()
-        .filter_map(|param| match param {
-            GenericParam::Const(param) => Some(param.ident),
-            GenericParam::Type(param) => Some(param.ident),
-            GenericParam::Lifetime(_) => None,
-        })
-        .collect()
+    let mut generics = parameters.unwrap_or_default();
+    while !ahead.is_empty() && !ahead.peek(Token![where]) {
+        // a token tree always parses where the input is not at its end
+        if ahead.parse::<TokenTree>().is_err() {
+            break;
+        }
+    }
+    generics.where_clause = ahead.parse().unwrap_or_default();
+    generics
 }
 
 impl Member {
-    fn parse(input: ParseStream<'_>, params: &[Ident]) -> Result<Self> {
+    fn parse(input: ParseStream<'_>, outer: &Generics) -> Result<Self> {
         let ahead = input.fork();
         ahead.call(Attribute::parse_outer)?;
         ahead.parse::<Visibility>()?;
@@ -132,7 +132,7 @@ impl Member {
         }
         let mut function: Function = input.parse()?;
         function.in_block = true;
-        function.outer_params = params.to_vec();
+        function.outer = outer.clone();
         let own = function
             .attrs
             .iter()

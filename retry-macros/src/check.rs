@@ -65,17 +65,16 @@ impl Plan {
             }
         }
         let returns = shape.returns.clone()?;
-        let own_params = function
-            .sig
-            .generics
-            .params
-            .iter()
-            .filter_map(|param| match param {
-                GenericParam::Const(param) => Some(param.ident.clone()),
-                GenericParam::Type(param) => Some(param.ident.clone()),
-                GenericParam::Lifetime(_) => None,
-            });
-        let params = own_params.chain(function.outer_params.clone()).collect();
+        let params = function
+            .generics()
+            .into_iter()
+            .flat_map(|generics| &generics.params);
+        let params = params.filter_map(|param| match param {
+            GenericParam::Const(param) => Some(param.ident.clone()),
+            GenericParam::Type(param) => Some(param.ident.clone()),
+            GenericParam::Lifetime(_) => None,
+        });
+        let params = params.collect();
         limits(&args, shape.kind, errors);
         let plan = Self {
             function,

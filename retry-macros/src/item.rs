@@ -3,7 +3,7 @@
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{TokenStreamExt as _, quote};
 use syn::{
-    Attribute, Ident, Result, Signature, Token, Visibility,
+    Attribute, Generics, Ident, Result, Signature, Token, Visibility,
     parse::{Parse, ParseStream, Parser as _},
 };
 
@@ -38,7 +38,7 @@ pub(crate) struct Function {
     /// Whether the attribute is on the `impl` block around it
     pub(crate) in_block: bool,
     /// Parameters of that block
-    pub(crate) outer_params: Vec<Ident>,
+    pub(crate) outer: Generics,
 }
 
 impl Parse for Function {
@@ -70,7 +70,7 @@ impl Parse for Function {
             inner_attrs,
             body: without_attrs,
             in_block: false,
-            outer_params: Vec::new(),
+            outer: Generics::default(),
         })
     }
 }
@@ -89,6 +89,11 @@ fn split_inner_attributes(input: ParseStream<'_>) -> Result<(Vec<Attribute>, Tok
 }
 
 impl Function {
+    /// Those of the function, and what is known of those around it.
+    pub(crate) fn generics(&self) -> [&Generics; 2] {
+        [&self.sig.generics, &self.outer]
+    }
+
     /// Whether a signature follows.
     pub(crate) fn starts(input: ParseStream<'_>) -> bool {
         let ahead = input.fork();

@@ -91,7 +91,7 @@ pub(crate) fn remaining(plan: &Plan, private: &Private) -> TokenStream {
         Some(Millis(deadline)) => {
             let started = started();
             let deadline = milliseconds(deadline, plan, private);
-            quote! { #private::Option::Some(#started.remaining(#deadline)) }
+            quote! { #private::Option::Some(#private::Started::remaining(&#started, #deadline)) }
         }
         None => quote! { #private::Option::None },
     }

@@ -142,7 +142,11 @@ fn check(value: &impl ToTokens, method: &str, private: &Private) -> Check {
     let at = value.span();
     let name = Ident::new(method, at);
     Check {
-        tokens: private.call(at, quote! { require }, quote! { __RETRYABLE.#name() }),
+        tokens: private.call(
+            at,
+            quote! { require },
+            quote! { #private::Policy::#name(&__RETRYABLE) },
+        ),
         compares: matches!(method, "check" | "check_base" | "check_delays"),
     }
 }
@@ -186,7 +190,7 @@ fn setters(plan: &Plan, private: &Private) -> Vec<Setter> {
     let base =
         value(args.base.as_ref()).map(|base| millis(base, quote! { base_ms }, &["check_base"]));
     let factor = value(args.factor.as_ref()).map(|Factor(number)| {
-        let value = float(number, plan.known(&number.expr));
+        let value = float(number, plan.known(&number.expr), private);
         checked(&number.expr, quote! { .factor(#value) }, &["check_factor"])
     });
     let shape = value(args.backoff.as_ref()).map(|shape| {
@@ -299,11 +303,11 @@ fn in_range(number: &Number<u64>, requirement: &str, private: &Private) -> Optio
     })
 }
 
-fn float(number: &Number<f64>, known: Known) -> TokenStream {
+fn float(number: &Number<f64>, known: Known, private: &Private) -> TokenStream {
     let expr = &number.expr;
     match (number.literal, known) {
         (Some(value), _) => quote! { #value },
-        (None, Known::AtRunTime) => quote_spanned! {under(expr)=> (#expr).into() },
+        (None, Known::AtRunTime) => private.call(under(expr), quote! { Into::<f64>::into }, expr),
         (None, _) => quote_spanned! {under(expr)=> (#expr) as f64 },
     }
 }

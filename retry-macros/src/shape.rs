@@ -49,7 +49,7 @@ impl Shape {
     pub(crate) fn of(function: &Function) -> Self {
         let Function { sig, body, .. } = function;
         if sig.asyncness.is_some() {
-            return Self::whole(Kind::Task, nameable(&sig.output), body);
+            return Self::task(nameable(&sig.output), AsyncBlock::whole(body.clone()));
         }
         let Some((boxed, output)) = returned_future(sig) else {
             return Self::whole(Kind::Blocking, nameable(&sig.output), body);
@@ -57,18 +57,23 @@ impl Shape {
         let returns = Some(nameable_type(output));
         let found = async_block(body.stream());
         // a future that is returned before the block would not be retried
-        let Some(found) = found.filter(|found| !mentions(&found.before, "return")) else {
-            return Self::whole(Kind::Future { boxed }, returns, body);
-        };
+        match found.filter(|found| !mentions(&found.before, "return")) {
+            Some(found) => Self::task(returns, found),
+            None => Self::whole(Kind::Future { boxed }, returns, body),
+        }
+    }
+
+    fn task(returns: Option<Type>, found: AsyncBlock) -> Self {
         let AsyncBlock {
             block,
             before,
             around,
-        } = found;
+        } = found.instrumented();
         let (prelude, body) = match async_trait_body(&block) {
             Some((prelude, body)) => (Some(prelude), body),
             None => (None, block),
         };
+        let body = lent_to_instrument(&body);
         Self {
             kind: Kind::Task,
             returns,
@@ -83,7 +88,7 @@ impl Shape {
         Self {
             kind,
             returns,
-            body: body.clone(),
+            body: lent_to_instrument(body),
             before: TokenStream::new(),
             prelude: None,
             around: Box::new(|retry| retry),
@@ -223,6 +228,83 @@ fn async_block(tokens: TokenStream) -> Option<AsyncBlock> {
         before,
         around: Box::new(around),
     })
+}
+
+impl AsyncBlock {
+    fn whole(block: Group) -> Self {
+        Self {
+            block,
+            before: TokenStream::new(),
+            around: Box::new(|retry| retry),
+        }
+    }
+
+    /// The block that `#[tracing::instrument]`, where it stands above, has made of this one: its
+    /// span is then around all attempts, and it takes the arguments once.
+    fn instrumented(self) -> Self {
+        let tokens: Vec<TokenTree> = self.block.stream().into_iter().collect();
+        let made = tokens
+            .iter()
+            .position(|token| is_word(token, "__tracing_instrument_future"));
+        let Some((before, [block, after @ ..])) =
+            made.and_then(|made| tokens.split_at_checked(made.saturating_add(4)))
+        else {
+            return self;
+        };
+        let TokenTree::Group(block) = block else {
+            return self;
+        };
+        if !matches!(before, [.., keyword, moves] if is_word(keyword, "async") && is_word(moves, "move"))
+        {
+            return self;
+        }
+        let [before, after]: [TokenStream; 2] =
+            [before, after].map(|tokens| tokens.iter().cloned().collect());
+        let (kept, span, outside) = (before.clone(), block.span(), self.around);
+        let around = move |retry| {
+            let mut changed = Group::new(Delimiter::Brace, retry);
+            changed.set_span(span);
+            outside(quote! { #kept #changed #after })
+        };
+        let before = [self.before, before].into_iter().collect();
+        Self {
+            block: block.clone(),
+            before,
+            around: Box::new(around),
+        }
+    }
+}
+
+fn is_word(token: &TokenTree, word: &str) -> bool {
+    matches!(token, TokenTree::Ident(ident) if ident == word)
+}
+
+/// With `err` or `ret`, `#[tracing::instrument]` looks at the value of the body in
+/// `(async move { body }).await` or `(move || { body })()`. Without the `move` the arguments are lent
+/// to the attempts as to any other body.
+fn lent_to_instrument(body: &Group) -> Group {
+    let mut after_scrutinee = false;
+    let tokens = body.stream().into_iter().map(|token| {
+        after_scrutinee |= is_word(&token, "__match_scrutinee");
+        match token {
+            TokenTree::Group(group)
+                if after_scrutinee && group.delimiter() == Delimiter::Parenthesis =>
+            {
+                after_scrutinee = false;
+                let lent = group
+                    .stream()
+                    .into_iter()
+                    .filter(|token| !is_word(token, "move"));
+                let mut changed = Group::new(group.delimiter(), lent.collect());
+                changed.set_span(group.span());
+                TokenTree::Group(changed)
+            }
+            token => token,
+        }
+    });
+    let mut changed = Group::new(body.delimiter(), tokens.collect());
+    changed.set_span(body.span());
+    changed
 }
 
 /// Whether a word is among the tokens, or in their groups.

@@ -16,6 +16,14 @@ pub(crate) trait Value: Sized {
     fn parse(key: &Ident, input: ParseStream<'_>) -> Result<Self>;
 }
 
+/// Without the invisible group around what a `macro_rules!` passes on.
+fn visible(expr: Expr) -> Expr {
+    match expr {
+        Expr::Group(group) if group.attrs.is_empty() => visible(*group.expr),
+        expr => expr,
+    }
+}
+
 /// The expression after `=`.
 fn expression(key: &Ident, input: ParseStream<'_>, allowed: &str) -> Result<Expr> {
     let missing = || {
@@ -34,7 +42,7 @@ fn expression(key: &Ident, input: ParseStream<'_>, allowed: &str) -> Result<Expr
     if input.is_empty() || input.peek(Token![,]) {
         return Err(missing());
     }
-    Expr::parse(input)
+    Expr::parse(input).map(visible)
 }
 
 fn literal(expr: &Expr) -> Option<&Lit> {
@@ -408,18 +416,16 @@ pub(crate) struct CratePath(pub(crate) Path);
 
 impl Value for CratePath {
     fn parse(key: &Ident, input: ParseStream<'_>) -> Result<Self> {
-        let path = if input.peek(Token![=]) && input.peek2(Token![crate]) {
-            // `crate` alone is not an expression
+        let path = if input.peek(Token![=]) && !input.peek2(Lit) {
+            // a path of types, because `crate` alone is not an expression
             input.parse::<Token![=]>()?;
             input.call(Path::parse_mod_style)?
         } else {
             path(key, input)?
         };
-        let starts_at_a_crate = path.leading_colon.is_some()
-            || path
-                .segments
-                .first()
-                .is_some_and(|first| first.ident == "crate");
+        let first = path.segments.first().map(|first| first.ident.to_string());
+        let starts_at_a_crate =
+            path.leading_colon.is_some() || matches!(first.as_deref(), Some("crate" | "$crate"));
         if starts_at_a_crate {
             Ok(Self(path))
         } else {

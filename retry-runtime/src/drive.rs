@@ -41,7 +41,7 @@ macro_rules! __retry {
         $($($before)*)?
         let mut __attempts = $crate::__private::Attempts::begin();
         loop {
-            $(let $name = __attempts.current($policy, $remaining);)?
+            $(let $name = $crate::__private::Attempts::current(&__attempts, $policy, $remaining);)?
             $(
                 let $permit = match $crate::__private::CircuitBreaker::try_acquire($breaker) {
                     $crate::__private::Result::Ok(__permit) => __permit,
@@ -64,7 +64,7 @@ macro_rules! __retry {
                     $crate::__private::Option::Some(__decision) => {
                         $($crate::__private::record($permit, __decision);)?
                         let __limits = $crate::__retry!(@limits $($limits)?);
-                        match __attempts.after_failure($policy, __decision, __limits) {
+                        match $crate::__private::Attempts::after_failure(&mut __attempts, $policy, __decision, __limits) {
                             $crate::__private::Next::Wait(__wait) => {
                                 $crate::__retry!(@hold __attempts, __outcome, __wait, $recover $($wait)*)
                             }
@@ -133,7 +133,7 @@ macro_rules! __retry {
     (@judge $outcome:ident, |$value:ident| $is_final:expr, |$error:ident| $decision:expr) => {
         match {
             use $crate::__private::AnyValue as _;
-            $crate::__private::Judged(&$outcome).split()
+            $crate::__private::Judged(&$outcome).__retryable_split()
         } {
             $crate::__private::Result::Ok($value) if $is_final => $crate::__private::Option::None,
             $crate::__private::Result::Ok(_) => {
@@ -167,13 +167,13 @@ macro_rules! __retry {
         let _ = $wait;
     };
     (@wait $wait:ident, blocking with |$given:ident| $($sleep:tt)*) => {
-        if !$wait.is_zero() {
+        if !$crate::__private::is_zero($wait) {
             let $given = $wait;
             $($sleep)*
         }
     };
     (@wait $wait:ident, task with |$given:ident| $sleep:expr) => {
-        if $wait.is_zero() {
+        if $crate::__private::is_zero($wait) {
             $crate::__private::yield_now().await
         } else {
             let $given = $wait;
@@ -182,7 +182,7 @@ macro_rules! __retry {
     };
     (@wait $wait:ident, blocking) => { $crate::__private::block($wait) };
     (@wait $wait:ident, task named $name:expr) => {
-        if $wait.is_zero() {
+        if $crate::__private::is_zero($wait) {
             $crate::__private::yield_now().await
         } else {
             $crate::__private::require_timer($name);
@@ -200,8 +200,8 @@ macro_rules! __retry {
             $crate::__private::Result::Err(__error) if $crate::__retry!(@recovers $which $reason) => {
                 let $failure = $crate::__private::Failure::new(
                     __error,
-                    $attempts.failures(),
-                    $started.elapsed(),
+                    $crate::__private::Attempts::failures(&$attempts),
+                    $crate::__private::Started::elapsed(&$started),
                     $reason,
                 );
                 $recovered

@@ -156,6 +156,12 @@ pub mod __private {
     #[cfg(feature = "cancel")]
     pub use crate::cancel::{CancelBlocking, CancelTask, cancelled_during};
 
+    /// By path, because a user's trait for all types may have a method of this name.
+    #[inline]
+    pub fn is_zero(wait: core::time::Duration) -> bool {
+        wait.is_zero()
+    }
+
     /// Stands for a value where only its type matters.
     ///
     /// # Panics

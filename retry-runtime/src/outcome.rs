@@ -29,10 +29,11 @@ impl<T, E> Fallible<E> for Result<T, E> {
 pub struct Judged<'a, O>(pub &'a O);
 
 impl<'a, T, E> Judged<'a, Result<T, E>> {
-    /// Found before [`AnyValue::split`], because it is inherent.
+    /// Found before that of [`AnyValue`], because it is inherent. The name is one that no trait for
+    /// all types has.
     #[inline]
     #[expect(clippy::missing_errors_doc, reason = "the error is the attempt's")]
-    pub fn split(self) -> Result<&'a T, &'a E> {
+    pub fn __retryable_split(self) -> Result<&'a T, &'a E> {
         self.0.as_ref()
     }
 }
@@ -41,12 +42,12 @@ impl<'a, T, E> Judged<'a, Result<T, E>> {
 pub trait AnyValue<'a, O> {
     /// The value; there is no error.
     #[expect(clippy::missing_errors_doc, reason = "there is none")]
-    fn split(self) -> Result<&'a O, &'a Infallible>;
+    fn __retryable_split(self) -> Result<&'a O, &'a Infallible>;
 }
 
 impl<'a, O> AnyValue<'a, O> for Judged<'a, O> {
     #[inline]
-    fn split(self) -> Result<&'a O, &'a Infallible> {
+    fn __retryable_split(self) -> Result<&'a O, &'a Infallible> {
         Ok(self.0)
     }
 }

@@ -111,7 +111,6 @@ pub async fn consumed(text: String) -> Result<Vec<u8>, ApiError> {
 /// # Errors
 ///
 /// If there is no text.
-#[cfg(any())] // FAULT: clippy::needless_pass_by_value, for an argument that `clone(..)` lists
 #[retryable(clone(text), base_ms = 1)]
 pub fn consumed_at_once(text: String) -> Result<Vec<u8>, ApiError> {
     if text.is_empty() {
@@ -142,7 +141,6 @@ pub fn changed((mut number, text): (u8, &str), mut rest: &[u8]) -> Result<Vec<u8
 /// # Errors
 ///
 /// If there is nothing.
-#[cfg(any())] // FAULT: clippy::needless_pass_by_value, for a `mut` argument that is returned
 #[retryable(base_ms = 1)]
 pub fn changed_and_returned(mut list: Vec<u8>) -> Result<Vec<u8>, ApiError> {
     list.push(1);

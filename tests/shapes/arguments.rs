@@ -510,7 +510,6 @@ fn mut_name_of_a_mut_borrow_is_lent_anew_async() {
     calls.saw([1, 2, 3]);
 }
 
-#[cfg(any())] // FAULT: a `&mut` argument moved by the body is not lent anew, E0382
 mod mut_borrow_moved {
     use super::*;
 
@@ -590,7 +589,6 @@ mod mut_borrow_moved {
     }
 }
 
-#[cfg(any())] // FAULT: `Pin<&mut T>` is lent anew as `self`, but not as an argument
 mod pinned_mut_borrow {
     use super::*;
 
@@ -1020,7 +1018,6 @@ fn lint_attributes_on_arguments_sync() {
     calls.each_saw(());
 }
 
-#[cfg(any())] // FAULT: lint attributes of a `mut` argument do not reach the attempt's copy of it
 mod lint_attributes_on_mut_arguments {
     use super::*;
 

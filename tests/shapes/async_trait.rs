@@ -399,7 +399,6 @@ fn instrument_above_and_below_async() {
     b.each_saw(("a", 2));
 }
 
-#[cfg(any())] // FAULT: `#[instrument]` writes `async move { body }`, which consumes the arguments, E0382
 mod instrument_above_with_owned_and_mut_arguments {
     use super::*;
 

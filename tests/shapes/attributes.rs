@@ -59,7 +59,6 @@ fn instrument_above_is_a_span_per_attempt_async() {
     calls.each_saw((1, "a"));
 }
 
-#[cfg(any())] // FAULT: `#[instrument]` writes `async move { body }`, which consumes the arguments, E0382
 mod instrument_above_an_async_fn {
     use super::*;
 

@@ -293,7 +293,6 @@ fn const_generic_of_the_impl_as_max_sync() {
     calls.each_saw(3);
 }
 
-#[cfg(any())] // FAULT: a constant of the `impl` with a name of more letters is taken for an item, E0401
 mod named_constant_of_the_impl {
     use super::*;
 
@@ -301,7 +300,7 @@ mod named_constant_of_the_impl {
     fn long_const_generic_of_the_impl_as_max_sync() {
         struct Times<const MAX: usize>;
         impl<const MAX: usize> Times<MAX> {
-            #[retryable(backoff = "none", max = MAX)]
+            #[retryable(backoff = "none", max = const { MAX })]
             fn shape(calls: &Calls) -> Result<u32, Busy> {
                 calls.fail_twice(MAX)
             }

@@ -250,7 +250,6 @@ fn generic_block_with_its_own_parameters_in_the_keys() {
     b.each_saw("b");
 }
 
-#[cfg(any())] // FAULT: `F: FnMut` of the block is not seen, so `mut f: F` asks for `F: Clone`
 mod fn_mut_of_the_block {
     use super::*;
 

@@ -299,7 +299,6 @@ fn references_sync() {
     calls.each_saw((1, 3, 5));
 }
 
-#[cfg(any())] // FAULT: without its `mut`, the pattern `&(number)` has parentheses too many, unused_parens
 mod mut_in_parentheses {
     use super::*;
 
@@ -316,7 +315,6 @@ mod mut_in_parentheses {
     }
 }
 
-#[cfg(any())] // FAULT: `ref mut` moved by the body is not lent anew, E0382
 mod ref_mut_moved {
     use super::*;
 
@@ -371,7 +369,6 @@ fn alternatives_sync() {
     calls.each_saw(1);
 }
 
-#[cfg(any())] // FAULT: a name in two alternatives is bound anew twice, unused_mut
 mod alternatives_with_mut {
     use super::*;
 

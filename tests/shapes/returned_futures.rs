@@ -371,7 +371,6 @@ fn named_future_type_is_judged_by_until_sync() {
     calls.each_saw(());
 }
 
-#[cfg(any())] // FAULT: `#[instrument]` writes `async move { body }`, which consumes the arguments, E0382
 mod instrument_above_a_returned_future {
     use super::*;
 

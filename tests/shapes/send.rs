@@ -224,7 +224,6 @@ fn local_that_is_not_send_and_gone_before_the_await_async() {
     calls.each_saw(2);
 }
 
-#[cfg(any())] // FAULT: what a body only reads is lent by `&`, so the call is not `Send` if it is not `Sync`
 mod arguments_that_are_not_sync {
     use super::*;
     use std::sync::mpsc;
