@@ -17,17 +17,17 @@
     unused_results
 )]
 #![deny(clippy::all, clippy::pedantic)]
-#![allow(impl_trait_overcaptures, reason = "the functions do so")]
+#![allow(
+    impl_trait_overcaptures,
+    rust_2024_incompatible_pat,
+    reason = "the functions do so"
+)]
 
 #[path = "../../functions.rs"]
 pub mod functions;
 
 /// Before edition 2024 `mut` makes a copy of what the pattern borrows.
-#[allow(
-    rust_2024_compatibility,
-    clippy::missing_errors_doc,
-    clippy::trivially_copy_pass_by_ref
-)]
+#[allow(clippy::missing_errors_doc, clippy::trivially_copy_pass_by_ref)]
 #[retry_runtime::retryable(on = "any")]
 pub fn borrowed_pattern((mut number, _): &(u8, u8)) -> Result<u8, String> {
     number += 1;
