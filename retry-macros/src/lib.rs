@@ -18,6 +18,7 @@ mod expand;
 mod expansion;
 #[cfg(test)]
 mod fuzz;
+mod instrument;
 mod item;
 mod limits;
 mod policy;

@@ -11,7 +11,7 @@ use syn::{
     PathArguments, ReturnType, Signature, Stmt, Type, TypeParamBound, parse::Parser as _,
 };
 
-use crate::{bindings::nameable, item::Function, private::Private};
+use crate::{bindings::nameable, instrument, item::Function, private::Private};
 
 /// How an attempt is made.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -43,16 +43,26 @@ pub(crate) struct Prelude {
     pub(crate) receiver: Option<Ident>,
 }
 
-type Around = Box<dyn Fn(TokenStream) -> TokenStream>;
+pub(crate) type Around = Box<dyn Fn(TokenStream) -> TokenStream>;
 
 impl Shape {
     pub(crate) fn of(function: &Function) -> Self {
         let Function { sig, body, .. } = function;
         if sig.asyncness.is_some() {
-            return Self::task(nameable(&sig.output), AsyncBlock::whole(body.clone()));
+            return Self::task(nameable(&sig.output), Part::whole(body.clone()));
         }
         let Some((boxed, output)) = returned_future(sig) else {
-            return Self::whole(Kind::Blocking, nameable(&sig.output), body);
+            let Part {
+                block,
+                before,
+                around,
+            } = Part::whole(body.clone()).instrumented();
+            let whole = Self::whole(Kind::Blocking, nameable(&sig.output), &block);
+            return Self {
+                before,
+                around,
+                ..whole
+            };
         };
         let returns = Some(nameable_type(output));
         let found = async_block(body.stream());
@@ -63,8 +73,8 @@ impl Shape {
         }
     }
 
-    fn task(returns: Option<Type>, found: AsyncBlock) -> Self {
-        let AsyncBlock {
+    fn task(returns: Option<Type>, found: Part) -> Self {
+        let Part {
             block,
             before,
             around,
@@ -73,7 +83,6 @@ impl Shape {
             Some((prelude, body)) => (Some(prelude), body),
             None => (None, block),
         };
-        let body = lent_to_instrument(&body);
         Self {
             kind: Kind::Task,
             returns,
@@ -88,7 +97,7 @@ impl Shape {
         Self {
             kind,
             returns,
-            body: lent_to_instrument(body),
+            body: body.clone(),
             before: TokenStream::new(),
             prelude: None,
             around: Box::new(|retry| retry),
@@ -178,14 +187,17 @@ fn last_segment(path: &Path) -> Option<(&Ident, &AngleBracketedGenericArguments)
     }
 }
 
-/// The async block at the end of a body, by itself or in `Box::pin(..)`.
-struct AsyncBlock {
-    block: Group,
-    before: TokenStream,
-    around: Around,
+/// The part of a body that is retried.
+pub(crate) struct Part {
+    pub(crate) block: Group,
+    /// What is run once, before it
+    pub(crate) before: TokenStream,
+    /// The body, with something in the place of the block's statements
+    pub(crate) around: Around,
 }
 
-fn async_block(tokens: TokenStream) -> Option<AsyncBlock> {
+/// The async block at the end of a body, by itself or in `Box::pin(..)`.
+fn async_block(tokens: TokenStream) -> Option<Part> {
     let mut before: Vec<TokenTree> = tokens.into_iter().collect();
     let Some(TokenTree::Group(last)) = before.pop() else {
         return None;
@@ -223,14 +235,14 @@ fn async_block(tokens: TokenStream) -> Option<AsyncBlock> {
         tokens.extend([TokenTree::Group(changed)]);
         tokens
     };
-    Some(AsyncBlock {
+    Some(Part {
         block,
         before,
         around: Box::new(around),
     })
 }
 
-impl AsyncBlock {
+impl Part {
     fn whole(block: Group) -> Self {
         Self {
             block,
@@ -239,72 +251,23 @@ impl AsyncBlock {
         }
     }
 
-    /// The block that `#[tracing::instrument]`, where it stands above, has made of this one: its
-    /// span is then around all attempts, and it takes the arguments once.
+    /// The body in what `#[tracing::instrument]`, where it stands above, has made of this one. So
+    /// its span is around all attempts, as where it stands below, and it takes the arguments once.
     fn instrumented(self) -> Self {
-        let tokens: Vec<TokenTree> = self.block.stream().into_iter().collect();
-        let made = tokens
-            .iter()
-            .position(|token| is_word(token, "__tracing_instrument_future"));
-        let Some((before, [block, after @ ..])) =
-            made.and_then(|made| tokens.split_at_checked(made.saturating_add(4)))
-        else {
+        let Some(found) = instrument::body(self.block.stream()) else {
             return self;
         };
-        let TokenTree::Group(block) = block else {
-            return self;
-        };
-        if !matches!(before, [.., keyword, moves] if is_word(keyword, "async") && is_word(moves, "move"))
-        {
-            return self;
-        }
-        let [before, after]: [TokenStream; 2] =
-            [before, after].map(|tokens| tokens.iter().cloned().collect());
-        let (kept, span, outside) = (before.clone(), block.span(), self.around);
-        let around = move |retry| {
-            let mut changed = Group::new(Delimiter::Brace, retry);
-            changed.set_span(span);
-            outside(quote! { #kept #changed #after })
-        };
-        let before = [self.before, before].into_iter().collect();
+        let (outside, inside) = (self.around, found.around);
         Self {
-            block: block.clone(),
-            before,
-            around: Box::new(around),
+            block: found.block,
+            before: [self.before, self.block.stream()].into_iter().collect(),
+            around: Box::new(move |retry| outside(inside(retry))),
         }
     }
 }
 
-fn is_word(token: &TokenTree, word: &str) -> bool {
+pub(crate) fn is_word(token: &TokenTree, word: &str) -> bool {
     matches!(token, TokenTree::Ident(ident) if ident == word)
-}
-
-/// With `err` or `ret`, `#[tracing::instrument]` looks at the value of the body in
-/// `(async move { body }).await` or `(move || { body })()`. Without the `move` the arguments are lent
-/// to the attempts as to any other body.
-fn lent_to_instrument(body: &Group) -> Group {
-    let mut after_scrutinee = false;
-    let tokens = body.stream().into_iter().map(|token| {
-        after_scrutinee |= is_word(&token, "__match_scrutinee");
-        match token {
-            TokenTree::Group(group)
-                if after_scrutinee && group.delimiter() == Delimiter::Parenthesis =>
-            {
-                after_scrutinee = false;
-                let lent = group
-                    .stream()
-                    .into_iter()
-                    .filter(|token| !is_word(token, "move"));
-                let mut changed = Group::new(group.delimiter(), lent.collect());
-                changed.set_span(group.span());
-                TokenTree::Group(changed)
-            }
-            token => token,
-        }
-    });
-    let mut changed = Group::new(body.delimiter(), tokens.collect());
-    changed.set_span(body.span());
-    changed
 }
 
 /// Whether a word is among the tokens, or in their groups.

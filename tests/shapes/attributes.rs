@@ -35,7 +35,7 @@ fn traced<T>(call: impl FnOnce() -> T) -> (T, u64) {
 }
 
 #[test]
-fn instrument_above_is_a_span_per_attempt_sync() {
+fn instrument_above_is_one_span_around_all_attempts_sync() {
     #[tracing::instrument(skip(calls))]
     #[retryable(backoff = "none")]
     fn shape(calls: &Calls, number: u32, text: String) -> Result<u32, Busy> {
@@ -43,19 +43,19 @@ fn instrument_above_is_a_span_per_attempt_sync() {
     }
     let calls = Calls::new();
     let call = || shape(&calls, 1, String::from("a"));
-    assert_eq!(traced(call), (Ok(3), 3));
+    assert_eq!(traced(call), (Ok(3), 1));
     calls.each_saw((1, "a"));
 }
 
 #[test]
-fn instrument_above_is_a_span_per_attempt_async() {
+fn instrument_above_is_one_span_around_all_attempts_async() {
     #[tracing::instrument(skip(calls))]
     #[retryable(backoff = "none")]
     async fn shape(calls: &Calls, number: u32, text: &str) -> Result<u32, Busy> {
         calls.fail_twice((number, text))
     }
     let calls = Calls::new();
-    assert_eq!(traced(|| run(shape(&calls, 1, "a"))), (Ok(3), 3));
+    assert_eq!(traced(|| run(shape(&calls, 1, "a"))), (Ok(3), 1));
     calls.each_saw((1, "a"));
 }
 
@@ -71,7 +71,7 @@ mod instrument_above_an_async_fn {
         }
         let calls = Calls::new();
         let call = || run(shape(&calls, String::from("a")));
-        assert_eq!(traced(call), (Ok(3), 3));
+        assert_eq!(traced(call), (Ok(3), 1));
         calls.each_saw("a");
     }
 
@@ -84,7 +84,7 @@ mod instrument_above_an_async_fn {
             calls.fail_twice(*out)
         }
         let calls = Calls::new();
-        assert_eq!(traced(|| run(shape(&calls, &mut 0))), (Ok(3), 3));
+        assert_eq!(traced(|| run(shape(&calls, &mut 0))), (Ok(3), 1));
         calls.saw([1, 2, 3]);
     }
 
@@ -100,7 +100,7 @@ mod instrument_above_an_async_fn {
             }
         }
         let calls = Calls::new();
-        assert_eq!(traced(|| run(Client(0).shape(&calls))), (Ok(3), 3));
+        assert_eq!(traced(|| run(Client(0).shape(&calls))), (Ok(3), 1));
         calls.saw([1, 2, 3]);
     }
 }
@@ -115,7 +115,7 @@ fn instrument_above_with_clone_and_mut_async() {
     }
     let calls = Calls::new();
     let call = || run(shape(&calls, 1, String::from("a")));
-    assert_eq!(traced(call), (Ok(3), 3));
+    assert_eq!(traced(call), (Ok(3), 1));
     calls.each_saw((2, "a"));
 }
 
@@ -171,7 +171,7 @@ fn instrument_on_methods_async() {
         }
     }
     let (above, below) = (Calls::new(), Calls::new());
-    assert_eq!(traced(|| run(Client(1).above(&above))), (Ok(3), 3));
+    assert_eq!(traced(|| run(Client(1).above(&above))), (Ok(3), 1));
     assert_eq!(traced(|| run(Client(0).below(&below))), (Ok(3), 1));
     above.each_saw(1);
     below.saw([1, 2, 3]);
@@ -516,4 +516,30 @@ mod track_caller {
         assert_eq!(shape(&calls), Ok(line!()));
         calls.each_saw(());
     }
+}
+
+#[test]
+fn instrument_above_that_looks_at_the_value_sync() {
+    #[tracing::instrument(err, ret, skip(calls))]
+    #[retryable(backoff = "none")]
+    fn shape(calls: &Calls, name: String, mut number: u32) -> Result<u32, Busy> {
+        number += 1;
+        calls.fail_twice((name.len(), number))
+    }
+    let calls = Calls::new();
+    assert_eq!(shape(&calls, String::from("ab"), 1), Ok(3));
+    calls.each_saw((2, 2));
+}
+
+#[test]
+fn instrument_above_that_looks_at_the_value_async() {
+    #[tracing::instrument(err, ret, skip(calls))]
+    #[retryable(backoff = "none")]
+    async fn shape(calls: &Calls, name: String, mut number: u32) -> Result<u32, Busy> {
+        number += 1;
+        calls.fail_twice((name.len(), number))
+    }
+    let calls = Calls::new();
+    assert_eq!(run(shape(&calls, String::from("ab"), 1)), Ok(3));
+    calls.each_saw((2, 2));
 }
