@@ -2,8 +2,8 @@
 //! call, and is checked for the number of calls, for what each saw of its arguments, and for what
 //! comes out. The async ones must be `Send` too, unless their name says otherwise.
 //!
-//! Shapes that do not work yet are behind `#[cfg(any())]` with a comment that starts with FAULT,
-//! those that can not be made to work behind one that starts with LIMIT.
+//! Shapes that can not be made to work are behind `#[cfg(any())]`, with a comment that starts with
+//! LIMIT.
 
 #![deny(warnings)]
 #![allow(non_local_definitions, reason = "each method stands in its test")]
