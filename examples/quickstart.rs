@@ -10,7 +10,7 @@ use reqwest::{
     StatusCode,
     header::{HeaderMap, RETRY_AFTER},
 };
-use retry_runtime::{Decision, Transient, find_source, retryable};
+use retry_runtime::{Decision, Transient, find_source, retry_after, retryable};
 use tokio::{task, time::Instant};
 
 use faulty_server::{Fault, FaultyServer};
@@ -70,13 +70,12 @@ fn check(status: StatusCode, headers: &HeaderMap) -> Result<(), ApiError> {
     if status.is_success() {
         return Ok(());
     }
-    // the header may also hold a date, but this server sends seconds
-    let seconds = headers
+    let hint = headers
         .get(RETRY_AFTER)
-        .and_then(|value| value.to_str().ok()?.parse().ok());
+        .and_then(|value| value.to_str().ok());
     Err(ApiError::Status {
         status,
-        retry_after: seconds.map(Duration::from_secs),
+        retry_after: hint.and_then(retry_after),
     })
 }
 
