@@ -1,7 +1,7 @@
 //! Signature, `clone` and `keep` -> what each attempt binds anew, so that it sees the arguments as
 //! the caller passed them.
 
-use proc_macro2::{Group, Spacing, Span, TokenStream, TokenTree};
+use proc_macro2::{Group, Spacing, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::{
     Attribute, FnArg, GenericParam, Generics, Ident, Pat, PatIdent, Receiver, ReceiverKind,
@@ -335,8 +335,7 @@ impl Planner {
             return;
         };
         if from.is_unique() {
-            pat.mutability
-                .get_or_insert(Token![mut](Span::mixed_site()));
+            pat.mutability.get_or_insert(added_mut(&pat.ident));
             return self.push(pat.ident.clone(), from);
         }
         let mutability = pat.mutability.take();
@@ -362,11 +361,9 @@ impl Planner {
         }
         let mutability = match from {
             From::Clone | From::Reborrow => receiver.mutability.take(),
-            From::ReborrowPinned => receiver.mutability.replace(Token![mut](Span::mixed_site())),
+            From::ReborrowPinned => receiver.mutability.replace(added_mut(&name)),
             From::Unique => {
-                receiver
-                    .mutability
-                    .get_or_insert(Token![mut](Span::mixed_site()));
+                receiver.mutability.get_or_insert(added_mut(&name));
                 return self.push(name, from);
             }
             From::UniqueBorrow => return self.push(name, from),
@@ -427,8 +424,7 @@ impl VisitMut for Planner {
             return;
         };
         if from.is_unique() {
-            pat.mutability
-                .get_or_insert(Token![mut](Span::mixed_site()));
+            pat.mutability.get_or_insert(added_mut(&pat.ident));
             return self.push(name, from);
         }
         let mutability = if pat.by_ref.is_some() {
@@ -443,7 +439,7 @@ impl VisitMut for Planner {
             self.changed_before = true;
         }
         if let From::ReborrowPinned = from {
-            pat.mutability = Some(Token![mut](Span::mixed_site()));
+            pat.mutability = Some(added_mut(&pat.ident));
         }
         // a name in several alternatives is one variable
         let of_this_argument = self.bindings.per_attempt.iter().skip(self.first);
@@ -471,6 +467,12 @@ impl VisitMut for Planner {
             _ => {}
         }
     }
+}
+
+/// A `mut` that the expansion needs, with the span of the name: errors about the variable name it
+/// only where all of it is the user's.
+fn added_mut(name: &Ident) -> Token![mut] {
+    Token![mut](name.span())
 }
 
 fn is_mut_name(pat: &Pat) -> bool {

@@ -1,8 +1,8 @@
 //! What ends a call besides its policy, what the body sees of it, and what becomes of a failure.
 
 use proc_macro2::{Span, TokenStream};
-use quote::quote;
-use syn::Ident;
+use quote::{quote, quote_spanned};
+use syn::{Expr, Ident};
 
 use crate::{
     args::value,
@@ -63,7 +63,7 @@ fn limits(plan: &Plan, private: &Private) -> Option<TokenStream> {
     }
     if let Some(Shared(given)) = value(args.budget.as_ref()) {
         let budget = local("budget", Span::mixed_site());
-        let earn = private.call(under(given), quote! { earn }, quote! { &(#given) });
+        let earn = private.call(under(given), quote! { earn }, borrowed(given));
         before.extend(quote! { let #budget = #earn; });
         state.extend(quote! { .budget(#budget) });
     }
@@ -73,12 +73,17 @@ fn limits(plan: &Plan, private: &Private) -> Option<TokenStream> {
 fn breaker(plan: &Plan, private: &Private) -> Option<TokenStream> {
     let keyed = plan.args.breaker.as_ref()?;
     let Shared(given) = &keyed.value;
-    let breaker = private.call(under(given), quote! { breaker }, quote! { &(#given) });
+    let breaker = private.call(under(given), quote! { breaker }, borrowed(given));
     let permit = local("permit", Span::mixed_site());
     let at = under(&keyed.key);
     let open = local("open", at);
     let refused = private.call(at, quote! { refused }, &open);
     Some(quote! { #permit = #breaker, |#open| #refused })
+}
+
+/// A borrow that is reported where the value is.
+fn borrowed(given: &Expr) -> TokenStream {
+    quote_spanned! {under(given)=> &(#given) }
 }
 
 pub(crate) fn milliseconds(number: &Number<u64>, plan: &Plan, private: &Private) -> TokenStream {

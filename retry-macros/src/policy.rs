@@ -40,7 +40,11 @@ pub(crate) fn policy(plan: &Plan, private: &Private) -> TokenStream {
     let constant = match start.map(|start| (start, plan.known(start))) {
         None => constant_policy(&default, [deadline], Known::InItem, &constant, private),
         Some((start, Known::AtRunTime)) => {
-            let given = private.call(under(start), quote! { policy }, quote! { &#start });
+            let given = private.call(
+                under(start),
+                quote! { policy },
+                quote_spanned! {under(start)=> &#start },
+            );
             let calls = constant
                 .iter()
                 .chain(&at_run_time)
