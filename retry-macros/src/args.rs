@@ -130,6 +130,9 @@ impl Args {
         let never_waits = value(self.backoff.as_ref()).is_some_and(|shape| shape.name == "none");
         let no_base = value(self.base.as_ref()).is_some_and(|base| base.0.literal == Some(0));
         let grows_by_itself = matches!(value(self.jitter.as_ref()), Some(Jitter::Named(name)) if name == "Decorrelated");
+        if self.recover.is_some() || self.recover_all.is_some() {
+            (block.recover, block.recover_all) = (None, None);
+        }
         if self.delays.is_some() || never_waits {
             (block.base, block.factor, block.backoff) = (None, None, None);
         }

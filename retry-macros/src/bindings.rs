@@ -15,7 +15,7 @@ use crate::{
     errors::{Errors, under},
     item::Function,
     private::Private,
-    shape::{Kind, Prelude, Shape, mentions},
+    shape::{Kind, Prelude, Shape, mentions, visible},
     values::Names,
 };
 
@@ -131,6 +131,8 @@ pub(crate) struct Bindings {
     pub(crate) renamed_self: Option<Ident>,
     /// The names that exist when the function begins
     pub(crate) arguments: Vec<Ident>,
+    /// Whether each of them is a whole argument
+    pub(crate) are_whole: bool,
 }
 
 impl Bindings {
@@ -159,6 +161,7 @@ impl Bindings {
                 per_attempt: Vec::new(),
                 renamed_self: None,
                 arguments: Vec::new(),
+                are_whole: true,
             },
         };
         match &mut shape.prelude {
@@ -258,6 +261,7 @@ impl Planner {
                     self.first = self.bindings.per_attempt.len();
                     self.ty =
                         matches!(&*argument.pat, Pat::Ident(_)).then(|| (*argument.ty).clone());
+                    self.bindings.are_whole &= matches!(&*argument.pat, Pat::Ident(_));
                     self.changed_before = false;
                     self.visit_pat_mut(&mut argument.pat);
                     if self.bindings.per_attempt.len() > self.first {
@@ -577,30 +581,51 @@ fn borrows(output: &ReturnType) -> bool {
     lifetimes(quote! { #output })
 }
 
-/// A text with `{self}` in it, which the name for `self` does not reach.
+/// A text with `{self}` in it among the arguments of a macro, which the name for `self` does not
+/// reach.
 fn mentions_self_in_text(tokens: TokenStream) -> Option<TokenTree> {
-    tokens.into_iter().find_map(|token| match &token {
-        TokenTree::Literal(literal) => {
-            let text = literal.to_string();
-            (text.contains('"') && (text.contains("{self}") || text.contains("{self:")))
-                .then_some(token)
+    let mut is_macro = false;
+    tokens.into_iter().find_map(|token| {
+        let of_macro = std::mem::replace(
+            &mut is_macro,
+            matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '!'),
+        );
+        match token {
+            TokenTree::Group(group) => {
+                let texts = group
+                    .stream()
+                    .into_iter()
+                    .find(is_text_with_self)
+                    .filter(|_| of_macro);
+                texts.or_else(|| mentions_self_in_text(group.stream()))
+            }
+            _ => None,
         }
-        TokenTree::Group(group) => mentions_self_in_text(group.stream()),
-        TokenTree::Ident(_) | TokenTree::Punct(_) => None,
     })
 }
 
+fn is_text_with_self(token: &TokenTree) -> bool {
+    let TokenTree::Literal(literal) = token else {
+        return false;
+    };
+    // doubled braces are braces, and no place for a value
+    let text = literal.to_string().replace("{{", "");
+    text.contains('"') && (text.contains("{self}") || text.contains("{self:"))
+}
+
 fn is_borrow(ty: &Type) -> bool {
-    matches!(ty, Type::Reference(_))
+    matches!(visible(ty), Type::Reference(_))
 }
 
 fn is_mut_borrow(ty: &Type) -> bool {
-    matches!(ty, Type::Reference(reference) if reference.mutability.is_some())
+    matches!(visible(ty), Type::Reference(reference) if reference.mutability.is_some())
 }
 
 /// `Pin<&mut ..>`
 fn is_pinned_borrow(ty: &Type) -> bool {
-    let Type::Path(path) = ty else { return false };
+    let Type::Path(path) = visible(ty) else {
+        return false;
+    };
     let Some(last) = path.path.segments.last() else {
         return false;
     };
@@ -613,7 +638,7 @@ fn is_pinned_borrow(ty: &Type) -> bool {
 
 /// A closure that changes when it is called, and so can not be started afresh.
 fn is_called_mutably(ty: &Type, generics: &Generics) -> bool {
-    match ty {
+    match visible(ty) {
         Type::ImplTrait(bounds) => has_mutable_call(&bounds.bounds),
         Type::Path(path) => path.path.get_ident().is_some_and(|name| {
             let declared = generics.params.iter().any(|param| {

@@ -12,11 +12,12 @@ use crate::{
     errors::{self, Errors},
     item::Function,
     retried,
-    shape::Shape,
+    shape::{Shape, mentions, visible},
 };
 
 /// An `impl` block, inherent or of a trait.
 pub(crate) struct Block {
+    attrs: Vec<Attribute>,
     /// All that stands before the braces
     header: TokenStream,
     inner_attrs: Vec<Attribute>,
@@ -40,6 +41,12 @@ impl Block {
 
     pub(crate) fn expand(&self, args: &TokenStream) -> TokenStream {
         let mut errors = Errors::default();
+        for again in self.attrs.iter().filter(|attr| is_retryable(attr)) {
+            errors.at(
+                again,
+                "`#[retryable]` is given twice: one would retry the other, and the calls multiply",
+            );
+        }
         let block_args = Args::parse(args.clone(), &mut errors);
         for key in block_args.of_one_function() {
             errors.at(
@@ -80,6 +87,7 @@ impl Block {
 impl Parse for Block {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let outer = generics(input);
+        let attrs = input.fork().call(Attribute::parse_outer)?;
         let mut header: Vec<TokenTree> = input.parse::<TokenStream>()?.into_iter().collect();
         let Some(TokenTree::Group(braces)) = header.pop() else {
             return Err(input.error("expected the methods of the `impl` block"));
@@ -94,6 +102,7 @@ impl Parse for Block {
         };
         let (inner_attrs, members) = methods.parse2(braces.stream())?;
         Ok(Self {
+            attrs,
             header: header.into_iter().collect(),
             inner_attrs,
             members,
@@ -154,6 +163,13 @@ impl Member {
             return self.plain();
         };
         let (function, own) = &**method;
+        if let Some(conditional) = own.as_ref().filter(|own| is_conditional(own)) {
+            errors.at(
+                conditional,
+                "in a `#[retryable]` impl block, the attribute of a method can not be conditional",
+            );
+            return self.plain();
+        }
         let own = match own.as_ref().map(|own| &own.meta) {
             None if !returns_result(function) => return self.plain(),
             None | Some(Meta::Path(_)) => TokenStream::new(),
@@ -191,16 +207,23 @@ fn other(input: ParseStream<'_>) -> Result<TokenStream> {
     }
 }
 
-/// `#[retryable]`, by whatever path.
+/// `#[retryable]`, by whatever path, also under a condition.
 pub(crate) fn is_retryable(attr: &Attribute) -> bool {
-    attr.path()
+    let named = attr
+        .path()
         .segments
         .last()
-        .is_some_and(|last| last.ident == "retryable")
+        .is_some_and(|last| last.ident == "retryable");
+    named || is_conditional(attr)
+}
+
+/// `#[cfg_attr(.., retryable)]`
+fn is_conditional(attr: &Attribute) -> bool {
+    matches!(&attr.meta, Meta::List(list) if list.path.is_ident("cfg_attr") && mentions(&list.tokens, "retryable"))
 }
 
 /// Whether the name of the type says so: types are not known here.
 fn returns_result(function: &Function) -> bool {
-    matches!(Shape::of(function).returns, Some(Type::Path(path))
+    matches!(Shape::of(function).returns.as_ref().map(visible), Some(Type::Path(path))
         if path.path.segments.last().is_some_and(|last| last.ident.to_string().ends_with("Result")))
 }

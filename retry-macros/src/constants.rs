@@ -64,11 +64,18 @@ fn known_path(path: &Path, arguments: &[Ident], params: &[Ident]) -> Known {
     {
         return Known::AtRunTime;
     }
-    // an item can not use the parameters around it; those of an `impl` block may not be
-    // seen from here, but have names of one letter
-    let may_be_generic = path.leading_colon.is_none()
-        && (first == "Self" || first.to_string().chars().count() == 1 || params.contains(first));
-    if may_be_generic {
+    // an item can not use the parameters around it; those of an `impl` block may not be seen from
+    // here, but are types before the `::`, or have names of one letter
+    let is_type =
+        path.segments.len() > 1 && first.to_string().starts_with(|c: char| c.is_uppercase());
+    let has_arguments = path
+        .segments
+        .iter()
+        .any(|segment| !segment.arguments.is_none());
+    let is_letter = first.to_string().chars().count() == 1;
+    let may_be_generic =
+        path.leading_colon.is_none() && (is_type || is_letter || params.contains(first));
+    if may_be_generic || has_arguments {
         Known::Inline
     } else {
         Known::InItem

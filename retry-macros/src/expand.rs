@@ -97,10 +97,10 @@ fn wait(plan: &Plan, private: &Private) -> TokenStream {
     } else {
         quote! { task }
     };
-    let unless = plan.args.cancel.is_some().then(|| {
-        let token = limits::token();
-        quote! { unless [#token] }
-    });
+    let late = limits::late(plan, private).map(|late| in_place(plan, late));
+    let token = plan.args.cancel.is_some().then(limits::token);
+    let unless =
+        (late.is_some() || token.is_some()).then(|| quote! { unless [#token] late [#late] });
     if let Some(SleepPath(path)) = value(plan.args.sleep.as_ref()) {
         let at = under(path);
         let wait = local("wait", at);
@@ -210,10 +210,19 @@ fn said(predicate: &Predicate, subject: &str, private: &Private) -> TokenStream 
             let subject = local(subject, at);
             private.call(at, quote! { holds }, quote! { #subject, #predicate })
         }
-        Predicate::Pattern { tokens, by_value } => {
+        Predicate::Pattern {
+            tokens,
+            by_value,
+            names,
+        } => {
             let subject = local(subject, under(tokens));
             let dereferenced = by_value.then(|| quote! { * });
-            quote! { #private::matches!(#dereferenced #subject, #tokens) }
+            let matches = quote! { #private::matches!(#dereferenced #subject, #tokens) };
+            if names.is_empty() {
+                return matches;
+            }
+            // not a variable, which would match everything
+            quote! { { if false { #(let _ = &#names;)* } #matches } }
         }
     }
 }

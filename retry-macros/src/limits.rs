@@ -2,13 +2,14 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{Expr, Ident};
+use syn::{Expr, Ident, spanned::Spanned as _};
 
 use crate::{
-    args::value,
+    args::{Keyed, value},
     check::Plan,
+    constants::Known,
     errors::{local, under},
-    policy::integer,
+    policy::{integer, widened},
     private::Private,
     shape::Kind,
     values::{Millis, Name, Number, Recovery, Shared, TokenExpr},
@@ -62,23 +63,69 @@ fn limits(plan: &Plan, private: &Private) -> Option<TokenStream> {
         state.extend(quote! { .cancelled(#is_cancelled) });
     }
     if let Some(Shared(given)) = value(args.budget.as_ref()) {
-        let budget = local("budget", Span::mixed_site());
-        let earn = private.call(under(given), quote! { earn }, borrowed(given));
-        before.extend(quote! { let #budget = #earn; });
+        let [place, budget] = ["budget_place", "budget"].map(|name| local(name, under(given)));
+        let borrowed = borrowed(given);
+        let earn = private.call(under(given), quote! { earn }, &place);
+        before.extend(quote! { let #place = #borrowed; let #budget = #earn; });
         state.extend(quote! { .budget(#budget) });
     }
+    if let Some(Shared(given)) = value(args.breaker.as_ref()) {
+        let [place, breaker] = ["breaker_place", "breaker"].map(|name| local(name, under(given)));
+        let borrowed = borrowed(given);
+        let found = private.call(under(given), quote! { breaker }, &place);
+        before.extend(quote! { let #place = #borrowed; let #breaker = #found; });
+    }
+    before.extend(checks(plan, private));
     (!before.is_empty()).then(|| quote! { [#before] #private::Limits::NONE #state })
 }
 
 fn breaker(plan: &Plan, private: &Private) -> Option<TokenStream> {
     let keyed = plan.args.breaker.as_ref()?;
-    let Shared(given) = &keyed.value;
-    let breaker = private.call(under(given), quote! { breaker }, borrowed(given));
+    let breaker = local("breaker", under(&keyed.value.0));
     let permit = local("permit", Span::mixed_site());
     let at = under(&keyed.key);
-    let open = local("open", at);
+    let [open, decision] = ["open", "decision"].map(|name| local(name, at));
     let refused = private.call(at, quote! { refused }, &open);
-    Some(quote! { #permit = #breaker, |#open| #refused })
+    // without `on`, the decision is to stop at every error, and says nothing about it
+    let is_told = plan.args.until.is_none() || plan.args.on.is_some();
+    let counts = if is_told {
+        quote! { Some(#decision) }
+    } else {
+        quote! { None }
+    };
+    Some(quote! { #permit = #breaker, |#open| #refused, |#decision| #private::Option::#counts })
+}
+
+/// Checks of limits that are constants.
+fn checks(plan: &Plan, private: &Private) -> TokenStream {
+    let args = &plan.args;
+    let constant = |keyed: &Option<Keyed<Millis>>| {
+        let number = &keyed.as_ref()?.value.0;
+        (plan.known(&number.expr) == Known::InItem)
+            .then(|| (number.expr.clone(), widened(&number.expr, private)))
+    };
+    let mut checks = TokenStream::new();
+    let (timeout, deadline) = (constant(&args.timeout), constant(&args.deadline));
+    for (expr, value) in [&timeout, &deadline].into_iter().flatten() {
+        let check = private.call(expr.span(), quote! { require_limit }, value);
+        checks.extend(quote! { const _: () = #check; });
+    }
+    if let (Some((expr, timeout)), Some((_, deadline))) = (&timeout, &deadline) {
+        let check = private.call(
+            expr.span(),
+            quote! { require_below },
+            quote! { #timeout, #deadline },
+        );
+        checks.extend(quote! { const _: () = #check; });
+    }
+    checks
+}
+
+/// Whether the deadline has passed.
+pub(crate) fn late(plan: &Plan, private: &Private) -> Option<TokenStream> {
+    let Millis(deadline) = value(plan.args.deadline.as_ref())?;
+    let (started, deadline) = (started(), milliseconds(deadline, plan, private));
+    Some(quote! { #private::is_zero(#private::Started::remaining(&#started, #deadline)) })
 }
 
 /// A borrow that is reported where the value is.

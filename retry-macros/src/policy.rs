@@ -1,8 +1,8 @@
 //! Values of the attribute -> an expression for the policy, and the checks of its constants.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Expr, Ident, spanned::Spanned as _};
+use syn::{Expr, Ident, Lit, spanned::Spanned as _};
 
 use crate::{
     args::value,
@@ -10,7 +10,7 @@ use crate::{
     constants::Known,
     errors::under,
     private::Private,
-    values::{Count, Delays, Factor, Jitter, Millis, Number},
+    values::{Count, Delays, Factor, Jitter, Millis, Number, Predicate},
 };
 
 /// A call on the policy under construction, and the checks of the part it sets.
@@ -49,19 +49,8 @@ pub(crate) fn policy(plan: &Plan, private: &Private) -> TokenStream {
                 .iter()
                 .chain(&at_run_time)
                 .map(|setter| &setter.call);
-            // what can be checked without the rest of the policy
-            let checks = constant
-                .iter()
-                .flat_map(|setter| setter.checks.iter().map(move |check| (setter, check)))
-                .filter(|(_, check)| !check.compares)
-                .map(|(Setter { known, call, .. }, Check { tokens, .. })| {
-                    let check = quote! { { let __RETRYABLE = #default #call; #tokens } };
-                    match known {
-                        Known::InItem => quote! { const _: () = #check; },
-                        _ => quote! { const #check; },
-                    }
-                });
-            return quote! { &{ #(#checks)* #given #(#calls)* } };
+            let checks = checks_alone(&constant, private);
+            return quote! { &{ #checks #given #(#calls)* } };
         }
         Some((start, known)) => {
             let check = check(start, "check", private);
@@ -83,7 +72,12 @@ pub(crate) fn policy(plan: &Plan, private: &Private) -> TokenStream {
 
 /// The check that the deadline leaves time for every attempt, if both are constants.
 fn reachable(deadline: &Number<u64>, plan: &Plan, private: &Private) -> Option<Check> {
-    if plan.known(&deadline.expr) != Known::InItem {
+    // with another decision an attempt may follow at once
+    let always_waits = matches!(
+        value(plan.args.on.as_ref()),
+        Some(Predicate::Any(_) | Predicate::Pattern { .. })
+    );
+    if plan.known(&deadline.expr) != Known::InItem || !always_waits {
         return None;
     }
     let value = integer(deadline, Known::InItem, "millis", private);
@@ -130,14 +124,34 @@ fn constant_policy(
             &__RETRYABLE
         } }
     } else {
-        quote! {
+        // what can be checked by itself is checked where the function is, and not where it is used
+        let alone = checks_alone(setters, private);
+        quote! { {
+            #alone
             &const {
                 let __RETRYABLE = #start #(#calls)*;
                 #(#checks;)*
                 __RETRYABLE
             }
-        }
+        } }
     }
+}
+
+/// The checks that need no other part of the policy, each in an item of its own if it can be.
+fn checks_alone(setters: &[Setter], private: &Private) -> TokenStream {
+    let checks = setters
+        .iter()
+        .flat_map(|setter| setter.checks.iter().map(move |check| (setter, check)));
+    let alone = checks.filter(|(_, check)| !check.compares).map(
+        |(Setter { known, call, .. }, Check { tokens, .. })| {
+            let check = quote! { { let __RETRYABLE = #private::Policy::new() #call; #tokens } };
+            match known {
+                Known::InItem => quote! { const _: () = #check; },
+                _ => quote! { const #check; },
+            }
+        },
+    );
+    alone.collect()
 }
 
 /// A failed check is reported where the call stands, or where the macro was called if the call
@@ -246,7 +260,10 @@ fn delays_setter(delays: &Delays, plan: &Plan, private: &Private) -> Setter {
         }
         Delays::Constant(expr) => Setter {
             known: plan.known(expr),
-            call: quote! { .delays_ms(&#expr) },
+            call: {
+                let list = without_reference(expr);
+                quote! { .delays_ms(&#list) }
+            },
             checks: vec![check(expr, "check_delays", private)],
         },
     }
@@ -285,14 +302,30 @@ pub(crate) fn integer(
         }
         (None, _) => {
             let conversion = Ident::new(&format!("const_{conversion}"), Span::mixed_site());
-            private.call(under(expr), quote! { #conversion }, widened(expr))
+            private.call(under(expr), quote! { #conversion }, widened(expr, private))
         }
     }
 }
 
-/// Takes constants of every integer type, and cuts none.
-fn widened(expr: &Expr) -> TokenStream {
-    quote! { (#expr) as i128 }
+/// A constant of any integer type, and of no other type: a cast would take floats too.
+pub(crate) fn widened(expr: &Expr, private: &Private) -> TokenStream {
+    if names_nothing(expr.to_token_stream()) {
+        // literals have no type that could be asked
+        return quote! { const { const WIDENED: i128 = #expr; WIDENED } };
+    }
+    let at = expr.span();
+    let constant = private.call(at, quote! { ConstInteger }, expr);
+    quote_spanned! {at=> #constant.get() }
+}
+
+/// Whether it is made of literals without a type.
+fn names_nothing(tokens: TokenStream) -> bool {
+    tokens.into_iter().all(|token| match token {
+        TokenTree::Ident(word) => word == "const",
+        TokenTree::Group(group) => names_nothing(group.stream()),
+        TokenTree::Literal(literal) => Lit::new(literal).suffix().is_empty(),
+        TokenTree::Punct(_) => true,
+    })
 }
 
 /// The check of an integer that is a constant: a literal was checked when it was parsed.
@@ -301,7 +334,7 @@ fn in_range(number: &Number<u64>, requirement: &str, private: &Private) -> Optio
         let requirement = Ident::new(requirement, Span::mixed_site());
         let at = number.expr.span();
         Check {
-            tokens: private.call(at, quote! { #requirement }, widened(&number.expr)),
+            tokens: private.call(at, quote! { #requirement }, widened(&number.expr, private)),
             compares: false,
         }
     })
@@ -311,7 +344,7 @@ fn float(number: &Number<f64>, known: Known, private: &Private) -> TokenStream {
     let expr = &number.expr;
     match (number.literal, known) {
         (Some(value), _) => quote! { #value },
-        (None, Known::AtRunTime) => private.call(under(expr), quote! { Into::<f64>::into }, expr),
+        (None, Known::AtRunTime) => private.call(under(expr), quote! { growth }, expr),
         (None, _) => quote_spanned! {under(expr)=> (#expr) as f64 },
     }
 }

@@ -122,12 +122,21 @@ fn nameable_type(ty: &Type) -> Type {
     nameable(&output).unwrap_or_else(|| ty.clone())
 }
 
+/// A type without parentheses, and without the invisible group around what a `macro_rules!` passes on.
+pub(crate) fn visible(ty: &Type) -> &Type {
+    match ty {
+        Type::Group(group) => visible(&group.elem),
+        Type::Paren(paren) => visible(&paren.elem),
+        ty => ty,
+    }
+}
+
 /// Whether the future is boxed, and its output.
 fn returned_future(sig: &Signature) -> Option<(bool, &Type)> {
     let ReturnType::Type(_, ty) = &sig.output else {
         return None;
     };
-    match &**ty {
+    match visible(ty) {
         Type::ImplTrait(future) => future
             .bounds
             .iter()

@@ -295,9 +295,11 @@ pub(crate) enum Predicate {
     Path(Path),
     /// A closure, or an expression that gives something to call
     Callable(Expr),
+    /// With the names in it that are constants or variants, unless they are misspelt
     Pattern {
         tokens: TokenStream,
         by_value: bool,
+        names: Vec<Ident>,
     },
 }
 
@@ -322,7 +324,13 @@ impl Value for Predicate {
             }
             let by_value = is_value(&parsed);
             let tokens = quote::quote! { #parsed #guard #condition };
-            return Ok(Self::Pattern { tokens, by_value });
+            let mut names = Vec::new();
+            capitalised(&parsed, &mut names);
+            return Ok(Self::Pattern {
+                tokens,
+                by_value,
+                names,
+            });
         }
         let expr = expression(key, input, "is_transient")?;
         match expr {
@@ -351,6 +359,25 @@ impl Value for Predicate {
             }
             callable => Ok(Self::Callable(callable)),
         }
+    }
+}
+
+/// Names by themselves that look like constants or variants. One that is not there would be taken
+/// for a variable, and match everything.
+fn capitalised(pattern: &Pat, names: &mut Vec<Ident>) {
+    match pattern {
+        Pat::Ident(name)
+            if name
+                .ident
+                .to_string()
+                .starts_with(|c: char| c.is_uppercase()) =>
+        {
+            names.push(name.ident.clone());
+        }
+        Pat::Or(cases) => cases.cases.iter().for_each(|case| capitalised(case, names)),
+        Pat::Paren(pattern) => capitalised(&pattern.pat, names),
+        Pat::Reference(pattern) => capitalised(&pattern.pat, names),
+        _ => {}
     }
 }
 

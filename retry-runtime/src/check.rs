@@ -139,6 +139,10 @@ impl Policy {
             Jitter::Equal => 0.5,
             Jitter::Ratio(ratio) => 1.0 - ratio,
         };
+        // reported by itself
+        if deadline.is_zero() {
+            return true;
+        }
         // without a limit it is the deadline that ends the call
         let Some(max) = self.max else { return true };
         let (base, cap) = (self.base.as_nanos() as f64, self.cap.as_nanos() as f64);

@@ -44,7 +44,6 @@ pub enum Decision {
     RetryAfter(Duration),
 }
 
-/// `true` is [`Retry`](Decision::Retry), `false` is [`Stop`](Decision::Stop).
 impl Decision {
     /// Try again, after the hint of the other side if it gave one.
     ///
@@ -64,6 +63,7 @@ impl Decision {
     }
 }
 
+/// `true` is [`Retry`](Decision::Retry), `false` is [`Stop`](Decision::Stop).
 impl From<bool> for Decision {
     fn from(transient: bool) -> Self {
         if transient { Self::Retry } else { Self::Stop }

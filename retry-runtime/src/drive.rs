@@ -15,7 +15,7 @@ use crate::{Decision, Policy, Transient};
 /// - `judge`: `[outcome => failure] |error| decision`, or `|value| is_final, |error| decision`
 /// - `policy`: an expression for `&Policy`, evaluated after a failed attempt only
 /// - `wait`: `blocking`/`task` and the function that waits, or for `task` the name to report when
-///   nothing can; perhaps `unless [token]`
+///   nothing can; perhaps `unless [token] late [whether the deadline has passed]`
 /// - `limits`: `[statements before the first attempt] state`, the state after a failed attempt
 /// - `breaker`: a permit for each attempt, and the error where there is none
 /// - `bind`: a name for the `Attempt`, and the time that remains
@@ -34,7 +34,7 @@ macro_rules! __retry {
         policy($policy:expr)
         wait($($wait:tt)*)
         limits($([$($before:tt)*] $limits:expr)?)
-        breaker($($permit:ident = $breaker:expr, |$open:ident| $refused:expr)?)
+        breaker($($permit:ident = $breaker:expr, |$open:ident| $refused:expr, |$decided:ident| $counts:expr)?)
         bind($($name:ident, $remaining:expr)?)
         recover $recover:tt
     ) => {{
@@ -56,15 +56,26 @@ macro_rules! __retry {
             // while a task waits
             let __wait = {
                 let __outcome = $crate::__retry!(@attempt $($attempt)*);
-                match $crate::__retry!(@judge __outcome, $($judge)*) {
+                // in variables, so that what an expression of the user's locks is not locked on
+                let __judged = $crate::__retry!(@judge __outcome, $($judge)*);
+                match __judged {
                     $crate::__private::Option::None => {
                         $($crate::__private::Permit::success($permit);)?
                         break __outcome;
                     }
                     $crate::__private::Option::Some(__decision) => {
-                        $($crate::__private::record($permit, __decision);)?
+                        $(
+                            let $decided = __decision;
+                            $crate::__private::record($permit, &__outcome, $counts);
+                        )?
                         let __limits = $crate::__retry!(@limits $($limits)?);
-                        match $crate::__private::Attempts::after_failure(&mut __attempts, $policy, __decision, __limits) {
+                        let __next = $crate::__private::Attempts::after_failure(
+                            &mut __attempts,
+                            $policy,
+                            __decision,
+                            __limits,
+                        );
+                        match __next {
                             $crate::__private::Next::Wait(__wait) => {
                                 $crate::__retry!(@hold __attempts, __outcome, __wait, $recover $($wait)*)
                             }
@@ -96,7 +107,7 @@ macro_rules! __retry {
         let $limit = $value;
         $crate::__retry!(@future __attempt, $($task)*);
         let __attempt = $crate::__private::pin!(__attempt);
-        match $crate::__private::within($limit, __attempt).await {
+        match $crate::__within!($limit, __attempt) {
             $crate::__private::Option::Some(__outcome) => __outcome,
             $crate::__private::Option::None => $crate::__private::Result::Err($timed_out),
         }
@@ -143,24 +154,39 @@ macro_rules! __retry {
         }
     };
 
-    // a call that can be cancelled waits with its outcome, which it then returns
-    (@hold $attempts:ident, $outcome:ident, $wait:ident, $recover:tt $kind:ident unless [$token:expr] $($how:tt)*) => {{
-        if $crate::__retry!(@cancelled $wait, $kind [$token] $($how)*) {
+    // a call that can end after a wait waits with its outcome, which it then returns
+    (@hold $attempts:ident, $outcome:ident, $wait:ident, $recover:tt $kind:ident unless [$token:expr] late [$($late:expr)?] $($how:tt)*) => {{
+        let __cancelled = $crate::__retry!(@cancelled $wait, $kind [$token] $($how)*);
+        if __cancelled {
             let __reason = $crate::__private::Reason::Cancelled;
             break $crate::__retry!(@end $attempts, __reason, $outcome, $recover);
         }
+        $($crate::__retry!(@late $attempts, $outcome, $recover $late);)?
+        $wait
+    }};
+    (@hold $attempts:ident, $outcome:ident, $wait:ident, $recover:tt $kind:ident unless [] late [$late:expr] $($how:tt)*) => {{
+        $crate::__retry!(@wait $wait, $kind $($how)*);
+        $crate::__retry!(@late $attempts, $outcome, $recover $late);
         $wait
     }};
     (@hold $attempts:ident, $outcome:ident, $wait:ident, $recover:tt $($how:tt)*) => { $wait };
 
+    // the wait was in time, but the thread or the task came back late
+    (@late $attempts:ident, $outcome:ident, $recover:tt $late:expr) => {
+        let __late = $late;
+        if __late {
+            let __reason = $crate::__private::Reason::Deadline;
+            break $crate::__retry!(@end $attempts, __reason, $outcome, $recover);
+        }
+    };
+
     (@cancelled $wait:ident, blocking [$token:expr]) => {
-        $crate::__private::CancelBlocking::wait($token, $wait)
+        $crate::__cancelled!($token, $wait)
     };
     (@cancelled $wait:ident, task [$token:expr] $($how:tt)*) => {
-        $crate::__private::cancelled_during($token, async {
+        $crate::__cancelled!($token, async {
             $crate::__retry!(@wait $wait, task $($how)*);
         })
-        .await
     };
 
     (@wait $wait:ident, $kind:ident unless $($how:tt)*) => {
@@ -185,8 +211,7 @@ macro_rules! __retry {
         if $crate::__private::is_zero($wait) {
             $crate::__private::yield_now().await
         } else {
-            $crate::__private::require_timer($name);
-            $crate::__private::pause($wait).await
+            $crate::__pause!($wait, $name)
         }
     };
 

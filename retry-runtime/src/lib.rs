@@ -49,6 +49,7 @@ mod check;
 mod clock;
 mod decision;
 mod drive;
+mod features;
 #[cfg(feature = "retry-after")]
 mod hint;
 mod jitter;
@@ -140,8 +141,9 @@ pub mod __private {
         jitter::Jitter,
         limits::{AttemptTimeout, Failure, Limits, Reason, Started},
         number::{
-            ConstJitter, Integer, const_count, const_millis, count, jitter, millis, require,
-            require_count, require_millis, require_reachable,
+            ConstInteger, ConstJitter, Growth, Integer, const_count, const_millis, count, growth,
+            jitter, millis, require, require_below, require_count, require_limit, require_millis,
+            require_reachable,
         },
         outcome::{AnyValue, Fallible, Judged, decision, decision_by, holds},
         policy::Policy,
@@ -161,6 +163,21 @@ pub mod __private {
     pub fn is_zero(wait: core::time::Duration) -> bool {
         wait.is_zero()
     }
+
+    /// So that without the feature there is one error, which names it.
+    #[cfg(not(feature = "cancel"))]
+    pub trait CancelBlocking {
+        /// Not without the feature.
+        fn is_cancelled(&self) -> bool {
+            false
+        }
+    }
+
+    #[cfg(not(feature = "cancel"))]
+    impl<T> CancelBlocking for T {}
+
+    #[cfg(not(feature = "cancel"))]
+    pub use CancelBlocking as CancelTask;
 
     /// Stands for a value where only its type matters.
     ///
@@ -195,11 +212,13 @@ pub mod __private {
         given.borrow()
     }
 
-    /// Tells the breaker how an attempt ended: an error that is not retried does not count.
-    pub fn record(permit: Permit<'_>, decision: Decision) {
-        match decision {
-            Decision::Stop => permit.ignore(),
-            Decision::Retry | Decision::RetryNow | Decision::RetryAfter(_) => permit.failure(),
+    /// Tells the breaker how an attempt ended. A value is a success of the other side, final or
+    /// not; an error that is not retried does not count, where `on` can tell.
+    pub fn record<T, E>(permit: Permit<'_>, outcome: &Result<T, E>, decision: Option<Decision>) {
+        match (outcome, decision) {
+            (Ok(_), _) => permit.success(),
+            (Err(_), Some(Decision::Stop)) => permit.ignore(),
+            (Err(_), _) => permit.failure(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::{
     error::Error,
-    fmt,
+    fmt, io,
     time::{Duration, Instant},
 };
 
@@ -214,3 +214,17 @@ impl fmt::Display for AttemptTimeout {
 }
 
 impl Error for AttemptTimeout {}
+
+/// With the kind `TimedOut`. Unlike others of that kind it is not
+/// [`Transient`](crate::Transient): `on` says whether it is retried.
+impl From<AttemptTimeout> for io::Error {
+    fn from(timeout: AttemptTimeout) -> Self {
+        Self::new(io::ErrorKind::TimedOut, timeout)
+    }
+}
+
+impl<E: Error + 'static> Error for Failure<E> {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.error)
+    }
+}

@@ -117,6 +117,104 @@ pub const fn require_millis(ms: i128) {
     );
 }
 
+/// An integer that is a constant: inherent methods, because those of traits are not `const`.
+#[derive(Debug)]
+pub struct ConstInteger<I>(pub I);
+
+macro_rules! const_integers {
+    ($($integer:ty)+) => {
+        $(
+            impl ConstInteger<$integer> {
+                /// Wide enough for all but the largest of `u128`, which are as good as `i128::MAX`
+                #[expect(clippy::allow_attributes, reason = "not all are true of each type")]
+                #[allow(
+                    clippy::as_conversions,
+                    clippy::cast_lossless,
+                    clippy::cast_possible_wrap,
+                    trivial_numeric_casts,
+                    unused_comparisons,
+                    reason = "traits are not available in constants"
+                )]
+                pub const fn get(self) -> i128 {
+                    let wide = self.0 as i128;
+                    if self.0 > 0 && wide < 0 { i128::MAX } else { wide }
+                }
+            }
+        )+
+    };
+}
+
+const_integers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
+
+/// A growth that is known at run time, of any type of number.
+#[diagnostic::on_unimplemented(
+    message = "expected a number, found `{Self}`",
+    label = "not a number"
+)]
+pub trait Growth {
+    /// As a float, of which a growth needs no more than the first 53 bits.
+    fn growth(self) -> f64;
+}
+
+macro_rules! growths {
+    ($($number:ty)+) => {
+        $(
+            impl Growth for $number {
+                #[inline]
+                #[expect(clippy::allow_attributes, reason = "not all are true of each type")]
+                #[allow(
+                    clippy::as_conversions,
+                    clippy::cast_lossless,
+                    clippy::cast_precision_loss,
+                    trivial_numeric_casts,
+                    reason = "rounds"
+                )]
+                fn growth(self) -> f64 {
+                    self as f64
+                }
+            }
+        )+
+    };
+}
+
+growths!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64);
+
+/// A growth that is known at run time.
+#[inline]
+pub fn growth(factor: impl Growth) -> f64 {
+    factor.growth()
+}
+
+/// Fails the compilation if a constant can not be a limit in milliseconds.
+///
+/// # Panics
+///
+/// At compile time, with the rule that is broken.
+#[track_caller]
+pub const fn require_limit(ms: i128) {
+    assert!(
+        ms > 0,
+        "a limit must be above 0; for no such limit leave the key away"
+    );
+    assert!(
+        ms <= 0xffff_ffff_ffff_ffff,
+        "a limit must be below 2^64 milliseconds"
+    );
+}
+
+/// Fails the compilation if an attempt may take as long as the call.
+///
+/// # Panics
+///
+/// At compile time, with the rule that is broken.
+#[track_caller]
+pub const fn require_below(timeout_ms: i128, deadline_ms: i128) {
+    assert!(
+        timeout_ms < deadline_ms,
+        "`timeout_ms` must be below `deadline_ms`, which ends the call before it"
+    );
+}
+
 /// A jitter that is a constant: inherent methods, because those of traits are not `const`.
 #[derive(Debug)]
 pub struct ConstJitter<J>(pub J);

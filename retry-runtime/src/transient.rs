@@ -2,7 +2,7 @@
 
 use std::{convert::Infallible, error::Error, io, rc::Rc, sync::Arc};
 
-use crate::decision::Decision;
+use crate::{decision::Decision, limits::AttemptTimeout};
 
 /// An error that knows whether trying again can help. Used by `#[retryable]` without `on`.
 ///
@@ -74,11 +74,20 @@ pub trait Transient {
 /// for a reader. Neither are `AddrInUse`, `NotConnected` and `StorageFull`, which seldom pass
 /// without somebody's doing. Use `on(...)` where they do.
 ///
+/// An error made from an [`AttemptTimeout`] is not transient, though its kind is `TimedOut`: to retry
+/// it has to be said.
+///
 /// Whether the operation may run twice is for the caller to know: after `TimedOut` or
 /// `ConnectionReset` the other side may have done its work.
 impl Transient for io::Error {
     fn decision(&self) -> Decision {
         use io::ErrorKind as Kind;
+        if let Some(true) = self
+            .get_ref()
+            .map(<dyn Error + Send + Sync>::is::<AttemptTimeout>)
+        {
+            return Decision::Stop;
+        }
         matches!(
             self.kind(),
             Kind::ConnectionRefused

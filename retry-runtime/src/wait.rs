@@ -74,8 +74,13 @@ mod timer {
     }
 
     /// The output of an attempt, unless it takes longer than `limit`.
+    ///
+    /// # Panics
+    ///
+    /// As [`require_timer`].
     pub async fn within<F: Future>(limit: Duration, mut attempt: Pin<&mut F>) -> Option<F::Output> {
-        let mut timer = pin!(pause(limit));
+        require_timer("timeout_ms");
+        let mut timer = pin!(unconstrained(pause(limit)));
         future::poll_fn(|context| {
             if let Poll::Ready(output) = attempt.as_mut().poll(context) {
                 return Poll::Ready(Some(output));
@@ -84,4 +89,12 @@ mod timer {
         })
         .await
     }
+
+    /// An attempt that has used up its share of tokio's budget must not keep the timer from being
+    /// looked at.
+    #[cfg(feature = "tokio")]
+    use tokio::task::unconstrained;
+
+    #[cfg(not(feature = "tokio"))]
+    use std::convert::identity as unconstrained;
 }
