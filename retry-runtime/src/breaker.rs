@@ -1,21 +1,23 @@
 //! A circuit breaker: calls that would fail anyway fail at once, and the other side gets time to
 //! recover. Knows no errors and no waits.
 //!
-//! All that decides is in one word, [`Word`]: state, epoch, and the counts of that state. Whoever
-//! changes it compares and exchanges the whole word, so that no outcome is lost or counted twice,
-//! and one that belongs to an earlier epoch is recognized. Beside it there are
+//! What decides is in one word, [`Word`]: state and epoch, and when half-open the counts of probes.
+//! Whoever changes it compares and exchanges the whole word, so that nothing is decided twice, and
+//! outcomes that belong to an earlier epoch are recognized. Beside it there are
 //!
 //! - `until`, when the first probe is due. It only grows, and is written before the word that says
 //!   that the breaker is open;
-//! - the outcomes of the window, to know what each new one displaces. The latest outcome is in the
-//!   word itself, and moved to the others before the word takes the next one. The word that was
-//!   read is then still current when it is exchanged, and so is what was read in between.
+//! - the window of the last outcomes, under a lock;
+//! - successes that are not in the window yet. Once there are enough outcomes, a success can not
+//!   open the breaker, and successes in a row are all alike: so each thread counts its own, in a
+//!   place that few others write to, and the next failure takes them along before it is counted.
+//!   Only failures take the lock then.
 
 use std::{error::Error, fmt, mem, time::Duration};
 
 use crate::{
     clock,
-    sync::{AtomicU64, Ordering, const_fn},
+    sync::{AtomicU64, Mutex, Ordering, OwnLine, PoisonError, const_fn, own_lines, thread_number},
 };
 
 mod window;
@@ -27,9 +29,10 @@ mod loom;
 mod tests;
 
 use window::{LONGEST, Window};
-use word::{
-    CALLS, EPOCH, FAILURES, LATEST, PROBES_ENDED, PROBES_FAILED, State, TAKEN, Word, one_more,
-};
+use word::{ENOUGH, EPOCH, PROBES_ENDED, PROBES_FAILED, SUCCESSES, State, TAKEN, Word};
+
+/// Places for successes.
+const PLACES: usize = if cfg!(all(test, loom)) { 2 } else { 8 };
 
 /// 1.0 as a failure rate.
 const WHOLE: u64 = 1 << 32;
@@ -88,9 +91,10 @@ const WHOLE: u64 = 1 << 32;
 ///
 /// # Cost
 ///
-/// No lock and no allocation. While it is closed and nothing fails, a call reads two words; the
-/// clock is read only to open and when open.
-#[repr(align(64))] // a cache line of its own
+/// Nothing is allocated. A permit is a look at a word, and a success adds to a number that few other
+/// threads write to, until the window is full of them: from then on it only looks. A failure, and
+/// each of the first `min_calls` outcomes, takes a lock for some nanoseconds. The clock is read only
+/// to open and when open.
 pub struct CircuitBreaker {
     window: u64,
     min_calls: u64,
@@ -103,7 +107,9 @@ pub struct CircuitBreaker {
     head: AtomicU64,
     /// When an open breaker lets the first probe through. Only grows.
     until: AtomicU64,
-    outcomes: Window,
+    outcomes: OwnLine<Mutex<Window>>,
+    /// [`Word`]s with [`SUCCESSES`] of an epoch
+    successes: [OwnLine<AtomicU64>; PLACES],
 }
 
 /// What a [`CircuitBreaker`] does with calls.
@@ -129,7 +135,8 @@ impl CircuitBreaker {
                 open_for: 60_000_000_000,
                 head: AtomicU64::new(0),
                 until: AtomicU64::new(0),
-                outcomes: Window::new(),
+                outcomes: OwnLine(Mutex::new(Window::new())),
+                successes: own_lines(),
             }
         }
     }
@@ -254,7 +261,7 @@ impl CircuitBreaker {
                 State::Open => {
                     let left = self.until.load(Ordering::Relaxed).saturating_sub(now());
                     if left > 0 {
-                        return Err(CircuitOpen(Why::Open(Duration::from_nanos(left))));
+                        return Err(CircuitOpen(Why::Open(left)));
                     }
                     head.followed_by(State::HalfOpen).with(TAKEN, 1)
                 }
@@ -279,28 +286,137 @@ impl CircuitBreaker {
     /// Counts an outcome of a permit that was taken in `epoch`.
     #[inline]
     fn record(&self, epoch: u64, failed: bool, now: impl Fn() -> u64) {
+        let head = Word(self.head.load(Ordering::Acquire));
+        if head.get(EPOCH) != epoch {
+            return;
+        }
+        match head.state() {
+            State::Closed if !failed && head.get(ENOUGH) == 1 => self.succeed(epoch),
+            State::Closed => self.slide(epoch, failed, now),
+            State::HalfOpen => self.probed(epoch, failed, now),
+            State::Open | State::HeldOpen | State::HeldClosed => {}
+        }
+    }
+
+    /// A success that can not open the breaker.
+    #[inline]
+    fn succeed(&self, epoch: u64) {
+        let number = thread_number().rem_euclid(PLACES);
+        let Some(OwnLine(place)) = self.successes.get(number) else {
+            return;
+        };
+        loop {
+            let word = Word(place.load(Ordering::Acquire));
+            let next = if word.get(EPOCH) == epoch {
+                if word.get(SUCCESSES) >= self.window {
+                    return;
+                }
+                word.plus_one(SUCCESSES)
+            } else if Word(self.head.load(Ordering::Acquire)).get(EPOCH) == epoch {
+                Word(0).with(EPOCH, epoch).with(SUCCESSES, 1)
+            } else {
+                return;
+            };
+            let exchanged =
+                place.compare_exchange_weak(word.0, next.0, Ordering::AcqRel, Ordering::Relaxed);
+            if exchanged.is_ok() {
+                return;
+            }
+        }
+    }
+
+    /// An outcome of a closed breaker, after the successes that have not been counted.
+    #[cold]
+    fn slide(&self, epoch: u64, failed: bool, now: impl Fn() -> u64) {
+        let mut outcomes = self
+            .outcomes
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let head = Word(self.head.load(Ordering::Acquire));
+        // in this epoch it has been closed, and the only way on is by this lock or from outside
+        if head.get(EPOCH) != epoch {
+            return;
+        }
+        let outcomes = outcomes.of(epoch);
+        outcomes.push_successes(self.take_successes(epoch), self.window);
+        outcomes.push(failed, self.window);
+        let seen = outcomes.seen(self.window);
+        if seen < self.min_calls.min(self.window) {
+            return;
+        }
+        let next = if self.is_too_many(outcomes.failures(), seen) {
+            self.open(head, now)
+        } else {
+            head.with(ENOUGH, 1)
+        };
+        if next != head {
+            self.exchange(head, next);
+        }
+    }
+
+    /// Empties the places of successes that belong to `epoch`.
+    fn take_successes(&self, epoch: u64) -> u64 {
+        let taken = self.successes.iter().map(|OwnLine(place)| {
+            loop {
+                let word = Word(place.load(Ordering::Acquire));
+                let successes = word.get(SUCCESSES);
+                if word.get(EPOCH) != epoch || successes == 0 {
+                    return 0;
+                }
+                let next = word.with(SUCCESSES, 0);
+                let exchanged = place.compare_exchange_weak(
+                    word.0,
+                    next.0,
+                    Ordering::AcqRel,
+                    Ordering::Relaxed,
+                );
+                if exchanged.is_ok() {
+                    return successes;
+                }
+            }
+        });
+        taken.fold(0, u64::saturating_add)
+    }
+
+    /// An outcome of a half-open breaker.
+    #[cold]
+    fn probed(&self, epoch: u64, failed: bool, now: impl Fn() -> u64) {
         loop {
             let head = Word(self.head.load(Ordering::Acquire));
             if head.get(EPOCH) != epoch {
                 return;
             }
-            let next = match head.state() {
-                State::Closed if !failed && self.is_spotless(head) => return,
-                State::Closed => match self.slide(head, failed) {
-                    Some(next) => next,
-                    None => continue,
-                },
-                State::HalfOpen => self.probed(head, failed),
-                State::Open | State::HeldOpen | State::HeldClosed => return,
+            let counted = head.plus_one(PROBES_ENDED);
+            let counted = if failed {
+                counted.plus_one(PROBES_FAILED)
+            } else {
+                counted
             };
-            if next.state() == State::Open {
-                let until = now().saturating_add(self.open_for);
-                self.until.fetch_max(until, Ordering::Relaxed);
-            }
+            let next = if self.is_too_many(counted.get(PROBES_FAILED), self.probes) {
+                self.open(head, &now)
+            } else if counted.get(PROBES_ENDED) >= self.probes {
+                head.followed_by(State::Closed)
+            } else {
+                counted
+            };
             if self.exchange(head, next) {
                 return;
             }
         }
+    }
+
+    /// What becomes of a breaker that opens. It is open when the word says so.
+    fn open(&self, head: Word, now: impl Fn() -> u64) -> Word {
+        let until = now().saturating_add(self.open_for);
+        self.until.fetch_max(until, Ordering::Relaxed);
+        head.followed_by(State::Open)
+    }
+
+    #[inline]
+    fn is_too_many(&self, failures: u64, calls: u64) -> bool {
+        // neither is above 1024
+        failures > 0 && failures.wrapping_mul(WHOLE) >= calls.wrapping_mul(self.failure_rate)
     }
 
     /// Gives a permit back that was taken in `epoch`.
@@ -317,58 +433,6 @@ impl CircuitBreaker {
         }
     }
 
-    /// Whether a full window holds no failure, so that one more success changes nothing.
-    #[inline]
-    fn is_spotless(&self, head: Word) -> bool {
-        head.get(FAILURES) == 0 && head.get(CALLS) >= self.window
-    }
-
-    /// What becomes of a closed breaker with one more outcome. `None`: another thread was faster.
-    fn slide(&self, head: Word, failed: bool) -> Option<Word> {
-        let (calls, latest) = (head.get(CALLS), head.get(LATEST));
-        if let Some(position) = calls.checked_sub(1) {
-            let is_current = || self.head.load(Ordering::Relaxed) == head.0;
-            self.outcomes
-                .keep(position, latest, head.get(EPOCH), is_current)?;
-        }
-        let displaced = match calls.checked_sub(self.window) {
-            None => 0,
-            Some(_) if self.window == 1 => latest,
-            Some(position) => self.outcomes.at(position),
-        };
-        let failures = head.get(FAILURES).saturating_add(failed.into());
-        let failures = failures.saturating_sub(displaced);
-        let seen = calls.saturating_add(1).min(self.window);
-        if seen >= self.min_calls.min(self.window) && self.is_too_many(failures, seen) {
-            return Some(head.followed_by(State::Open));
-        }
-        let next = head.with(FAILURES, failures).with(LATEST, failed.into());
-        Some(next.with(CALLS, one_more(calls)))
-    }
-
-    /// What becomes of a half-open breaker with one more outcome.
-    fn probed(&self, head: Word, failed: bool) -> Word {
-        let head = if failed {
-            head.plus_one(PROBES_FAILED)
-        } else {
-            head
-        };
-        let head = head.plus_one(PROBES_ENDED);
-        if self.is_too_many(head.get(PROBES_FAILED), self.probes) {
-            head.followed_by(State::Open)
-        } else if head.get(PROBES_ENDED) >= self.probes {
-            head.followed_by(State::Closed)
-        } else {
-            head
-        }
-    }
-
-    #[inline]
-    fn is_too_many(&self, failures: u64, calls: u64) -> bool {
-        // neither is above 1024
-        failures > 0 && failures.wrapping_mul(WHOLE) >= calls.wrapping_mul(self.failure_rate)
-    }
-
     fn force(&self, state: State) {
         loop {
             let head = Word(self.head.load(Ordering::Acquire));
@@ -381,7 +445,7 @@ impl CircuitBreaker {
     #[inline]
     fn exchange(&self, head: Word, next: Word) -> bool {
         self.head
-            .compare_exchange_weak(head.0, next.0, Ordering::AcqRel, Ordering::Relaxed)
+            .compare_exchange(head.0, next.0, Ordering::AcqRel, Ordering::Relaxed)
             .is_ok()
     }
 }
@@ -463,7 +527,7 @@ pub struct CircuitOpen(Why);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Why {
     /// The first probe is due after this time
-    Open(Duration),
+    Open(u64),
     /// All probes are under way
     Probing,
     /// From outside
@@ -475,7 +539,7 @@ impl CircuitOpen {
     /// probes are under way, or the breaker is held open.
     pub const fn retry_after(&self) -> Option<Duration> {
         match self.0 {
-            Why::Open(left) => Some(left),
+            Why::Open(left) => Some(Duration::from_nanos(left)),
             Why::Probing | Why::Held => None,
         }
     }
@@ -484,7 +548,10 @@ impl CircuitOpen {
 impl fmt::Display for CircuitOpen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Why::Open(left) => write!(f, "circuit breaker is open, next probe in {left:?}"),
+            Why::Open(left) => {
+                let left = Duration::from_nanos(left);
+                write!(f, "circuit breaker is open, next probe in {left:?}")
+            }
             Why::Probing => f.write_str("circuit breaker is half-open, its probes are under way"),
             Why::Held => f.write_str("circuit breaker is held open"),
         }
@@ -492,3 +559,30 @@ impl fmt::Display for CircuitOpen {
 }
 
 impl Error for CircuitOpen {}
+
+#[cfg(test)]
+impl CircuitBreaker {
+    fn at(&self, now: u64) -> Result<Permit<'_>, CircuitOpen> {
+        self.try_acquire_by(|| now)
+    }
+
+    /// The outcomes of a closed breaker: how many are seen, the failures among them as counted, and
+    /// as kept.
+    fn counts(&self) -> (u64, u64, u64) {
+        let mut outcomes = self
+            .outcomes
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let head = Word(self.head.load(Ordering::Acquire));
+        assert_eq!(head.state(), State::Closed);
+        let outcomes = outcomes.of(head.get(EPOCH));
+        let successes = self.take_successes(head.get(EPOCH));
+        outcomes.push_successes(successes, self.window);
+        (
+            outcomes.seen(self.window),
+            outcomes.failures(),
+            outcomes.recount(self.window),
+        )
+    }
+}

@@ -19,6 +19,8 @@
 //! - [`Policy`] is how often and how long, a constant or a run-time value, and retries closures:
 //!   [`Policy::retry`], [`Policy::retry_async`](Policy#method.retry_async).
 //! - [`Transient`] and [`Decision`] say which errors are worth another attempt.
+//! - [`RetryBudget`] and [`CircuitBreaker`] protect the other side from retries. Functions that
+//!   call the same service share them.
 //!
 //! # Features
 //!
@@ -57,6 +59,8 @@ mod limits;
 mod number;
 mod outcome;
 mod policy;
+#[cfg(all(test, not(loom)))]
+mod random;
 mod recover;
 mod sync;
 mod transient;

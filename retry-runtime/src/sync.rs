@@ -16,6 +16,33 @@ pub(crate) use {
     std::sync::PoisonError,
 };
 
+/// On a cache line of its own, because it is written often and what is beside it is not.
+#[derive(Debug)]
+#[repr(align(64))]
+pub(crate) struct OwnLine<T>(pub(crate) T);
+
+/// A number per thread, to spread threads over places that they write to.
+#[inline]
+pub(crate) fn thread_number() -> usize {
+    THREAD.with(|number| *number)
+}
+
+#[cfg(not(all(test, loom)))]
+thread_local! {
+    static THREAD: usize = {
+        static NEXT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+        NEXT.fetch_add(1, Ordering::Relaxed)
+    };
+}
+
+#[cfg(all(test, loom))]
+loom::thread_local! {
+    static THREAD: usize = {
+        // alike in each run of a model: the threads that it starts, and the one that starts them
+        usize::from(format!("{:?}", loom::thread::current().id()) != "ThreadId(0)")
+    };
+}
+
 /// A `const fn`; for loom, whose atomics are made at run time, an `fn`.
 macro_rules! const_fn {
     ($(#[$attribute:meta])* $visible:vis fn $name:ident() -> $result:ty $body:block) => {
@@ -38,4 +65,14 @@ pub(crate) const fn zeros<const N: usize>() -> [AtomicU64; N] {
 #[cfg(all(test, loom))]
 pub(crate) fn zeros<const N: usize>() -> [AtomicU64; N] {
     std::array::from_fn(|_| AtomicU64::new(0))
+}
+
+#[cfg(not(all(test, loom)))]
+pub(crate) const fn own_lines<const N: usize>() -> [OwnLine<AtomicU64>; N] {
+    [const { OwnLine(AtomicU64::new(0)) }; N]
+}
+
+#[cfg(all(test, loom))]
+pub(crate) fn own_lines<const N: usize>() -> [OwnLine<AtomicU64>; N] {
+    std::array::from_fn(|_| OwnLine(AtomicU64::new(0)))
 }

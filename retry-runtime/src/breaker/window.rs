@@ -1,12 +1,9 @@
 //! The last outcomes of a closed breaker, a bit each.
 
-use super::word::{EPOCH, Field, Word};
-use crate::sync::{AtomicU64, Ordering, const_fn, zeros};
-
-/// Outcomes that are kept.
+/// Outcomes that are kept, a power of two.
 pub(super) const LONGEST: u32 = 1024;
 
-const PER_WORD: u32 = 16;
+const PER_WORD: u32 = u64::BITS;
 
 #[expect(
     clippy::as_conversions,
@@ -14,65 +11,92 @@ const PER_WORD: u32 = 16;
 )]
 const WORDS: usize = LONGEST.div_euclid(PER_WORD) as usize;
 
-/// How often the word has changed. With it, and with the epoch in which it last did, a thread that
-/// was held up between reading and exchanging the word finds that it has changed.
-const CHANGES: Field = Field(PER_WORD, 30);
-
-/// Each word holds some outcomes, a 1 for a failure, and above them [`CHANGES`] and [`EPOCH`].
-pub(super) struct Window([AtomicU64; WORDS]);
+/// The outcomes of one epoch.
+#[derive(Debug)]
+pub(super) struct Window {
+    epoch: u64,
+    /// All so far
+    outcomes: u64,
+    /// Failures among the last ones
+    failures: u64,
+    /// A 1 for a failure; an outcome takes the place of the one `LONGEST` before it
+    kept: [u64; WORDS],
+}
 
 impl Window {
-    const_fn! {
-        pub(super) fn new() -> Self {
-            Self(zeros())
+    pub(super) const fn new() -> Self {
+        Self {
+            epoch: 0,
+            outcomes: 0,
+            failures: 0,
+            kept: [0; WORDS],
         }
     }
 
-    /// The outcome at a position; the one that many positions earlier has the same place.
-    pub(super) fn at(&self, position: u64) -> u64 {
-        let (word, field) = self.place(position);
-        word.map_or(0, |word| Word(word.load(Ordering::Acquire)).get(field))
+    /// The window of this epoch, empty unless it has begun.
+    pub(super) fn of(&mut self, epoch: u64) -> &mut Self {
+        if self.epoch != epoch {
+            *self = Self {
+                epoch,
+                ..Self::new()
+            };
+        }
+        self
     }
 
-    /// Writes the outcome at a position, unless it is there. `None`: another thread was faster, or
-    /// the caller's view, that the outcome is the latest, `is_current` no more.
-    pub(super) fn keep(
-        &self,
-        position: u64,
-        outcome: u64,
-        epoch: u64,
-        is_current: impl FnOnce() -> bool,
-    ) -> Option<()> {
-        let (word, field) = self.place(position);
-        let word = word?;
-        let kept = Word(word.load(Ordering::Acquire));
-        if kept.get(field) == outcome && kept.get(EPOCH) == epoch {
-            return Some(());
+    /// One more outcome; the one `length` before it does not count any more.
+    pub(super) fn push(&mut self, failed: bool, length: u64) {
+        if let Some(oldest) = self.outcomes.checked_sub(length) {
+            self.failures = self.failures.saturating_sub(self.get(oldest));
         }
-        // It was not kept when the word was read. As long as it is not, the breaker does not go
-        // on, and with it the word changes: so if the exchange succeeds, it was not kept until now.
-        if !is_current() {
-            return None;
+        self.failures = self.failures.saturating_add(failed.into());
+        let (word, bit) = place(self.outcomes);
+        if let Some(word) = self.kept.get_mut(word) {
+            *word = if failed { *word | bit } else { *word & !bit };
         }
-        let next = kept
-            .with(field, outcome)
-            .plus_one(CHANGES)
-            .with(EPOCH, epoch);
-        word.compare_exchange(kept.0, next.0, Ordering::AcqRel, Ordering::Relaxed)
-            .ok()
-            .map(|_| ())
+        self.outcomes = self.outcomes.saturating_add(1);
     }
 
-    #[inline]
-    fn place(&self, position: u64) -> (Option<&AtomicU64>, Field) {
-        let place = position.rem_euclid(LONGEST.into());
-        let bit = place.rem_euclid(PER_WORD.into());
-        let index = place.div_euclid(PER_WORD.into());
-        (
-            usize::try_from(index)
-                .ok()
-                .and_then(|word| self.0.get(word)),
-            Field(u32::try_from(bit).unwrap_or(0), 1),
-        )
+    /// This many successes.
+    pub(super) fn push_successes(&mut self, number: u64, length: u64) {
+        if number >= length {
+            self.outcomes = self.outcomes.max(length);
+            self.failures = 0;
+            self.kept = [0; WORDS];
+        } else {
+            (0..number).for_each(|_| self.push(false, length));
+        }
     }
+
+    /// How many outcomes there are, `length` at most.
+    pub(super) fn seen(&self, length: u64) -> u64 {
+        self.outcomes.min(length)
+    }
+
+    pub(super) const fn failures(&self) -> u64 {
+        self.failures
+    }
+
+    fn get(&self, position: u64) -> u64 {
+        let (word, bit) = place(position);
+        let failed = self.kept.get(word).is_some_and(|word| word & bit != 0);
+        failed.into()
+    }
+
+    /// Failures among the last `length`, counted one by one.
+    #[cfg(test)]
+    pub(super) fn recount(&self, length: u64) -> u64 {
+        let first = self.outcomes.saturating_sub(length);
+        (first..self.outcomes)
+            .map(|position| self.get(position))
+            .sum()
+    }
+}
+
+/// The word of an outcome, and its bit in it.
+fn place(position: u64) -> (usize, u64) {
+    let place = position.rem_euclid(LONGEST.into());
+    let word = usize::try_from(place.div_euclid(PER_WORD.into())).unwrap_or(0);
+    let bit = u32::try_from(place.rem_euclid(PER_WORD.into())).unwrap_or(0);
+    (word, 1_u64.wrapping_shl(bit))
 }

@@ -20,17 +20,11 @@ pub(super) enum State {
 pub(super) struct Field(pub(super) u32, pub(super) u32);
 
 const STATE: Field = Field(0, 3);
-/// Grows with each change of state; a permit remembers it. Wraps after 2^18 of them, which take a
-/// minute at least unless they are made from outside.
-pub(super) const EPOCH: Field = Field(46, 18);
+/// Grows with each change of state; a permit remembers it. Wraps after 2^28 of them.
+pub(super) const EPOCH: Field = Field(36, 28);
 
-/// When closed: the latest outcome, 1 for a failure
-pub(super) const LATEST: Field = Field(3, 1);
-/// When closed: failures in the window
-pub(super) const FAILURES: Field = Field(4, 11);
-/// When closed: outcomes so far, see [`one_more`]. A word that was read can be taken for the
-/// current one after exactly 2^30 more of them, which take many seconds.
-pub(super) const CALLS: Field = Field(15, 31);
+/// When closed: 1 if there are as many outcomes as it takes to open
+pub(super) const ENOUGH: Field = Field(3, 1);
 
 /// When half-open: permits that are out, or were when their call ended
 pub(super) const TAKEN: Field = Field(3, 11);
@@ -38,6 +32,9 @@ pub(super) const TAKEN: Field = Field(3, 11);
 pub(super) const PROBES_ENDED: Field = Field(14, 11);
 /// When half-open: those of them that have failed
 pub(super) const PROBES_FAILED: Field = Field(25, 11);
+
+/// In a word beside it, with [`EPOCH`]: successes that are not in the window yet
+pub(super) const SUCCESSES: Field = Field(0, 11);
 
 impl Field {
     #[inline]
@@ -86,17 +83,5 @@ impl Word {
         };
         let epoch = self.get(EPOCH).wrapping_add(1);
         Self(0).with(STATE, state).with(EPOCH, epoch)
-    }
-}
-
-/// One outcome more. From the end of the field it goes back to the middle: a multiple of the
-/// longest window like the end, and more than that window.
-#[inline]
-pub(super) const fn one_more(calls: u64) -> u64 {
-    let next = calls.wrapping_add(1);
-    if next > CALLS.mask() {
-        next.wrapping_shr(1)
-    } else {
-        next
     }
 }
