@@ -151,7 +151,7 @@ mod overridden {
     impl Overridden {
         #[retryable(max = 1)] // "`on` has no effect"
         fn once(&self) -> Result<u32, String> {
-            Ok(fail().map_err(|failed| failed.to_string())?)
+            fail().map_err(|failed| failed.to_string())
         }
 
         #[retryable(jitter = "decorrelated")] // "`factor` has no effect"

@@ -428,7 +428,11 @@ mod methods_of_a_trait_for_everything {
     use super::*;
 
     /// Has a method of each name that the expansion calls, for every type.
-    #[allow(dead_code, reason = "in scope is enough")]
+    #[allow(
+        dead_code,
+        clippy::wrong_self_convention,
+        reason = "in scope is enough"
+    )]
     trait Everything: Sized {
         fn failure(&self) -> u32 {
             panic!("taken for a method of Fallible")
@@ -475,7 +479,11 @@ mod methods_of_a_trait_for_everything {
 mod methods_by_value_of_a_trait_for_everything {
     use super::*;
 
-    #[allow(dead_code, reason = "in scope is enough")]
+    #[allow(
+        dead_code,
+        clippy::wrong_self_convention,
+        reason = "in scope is enough"
+    )]
     trait Everything: Sized {
         fn is_zero(self) -> u32 {
             panic!("taken for a method of Duration")
