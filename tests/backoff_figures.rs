@@ -226,8 +226,10 @@ fn the_attribute_waits_what_the_tables_say() {
             Some(calls) => calls,
             None => u32::try_from(theirs.len()).unwrap() + 1,
         };
+        // nobody is asked to sleep for no time
+        let slept: Vec<Duration> = theirs.into_iter().filter(|wait| !wait.is_zero()).collect();
         assert_eq!(by_policy(reading.policy.max(calls)), Err(()));
-        assert_eq!(recorded(), theirs, "{}", row.id);
+        assert_eq!(recorded(), slept, "{}", row.id);
         tables += 1;
 
         let keys = Keys {
@@ -245,7 +247,7 @@ fn the_attribute_waits_what_the_tables_say() {
             _ => continue,
         };
         assert_eq!(failed, Err(()));
-        assert_eq!(recorded(), theirs, "{}", row.id);
+        assert_eq!(recorded(), slept, "{}", row.id);
     }
     assert_eq!(tables, 66);
 }
