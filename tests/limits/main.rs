@@ -8,3 +8,4 @@
 
 mod deadline;
 mod support;
+mod timeout;
