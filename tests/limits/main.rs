@@ -7,5 +7,6 @@
 )]
 
 mod deadline;
+mod hints;
 mod support;
 mod timeout;
