@@ -6,6 +6,7 @@
     reason = "time of a thread is real, also in tests"
 )]
 
+mod cancel;
 mod deadline;
 mod hints;
 mod support;
