@@ -6,6 +6,7 @@
     reason = "time of a thread is real, also in tests"
 )]
 
+mod attempt;
 mod cancel;
 mod deadline;
 mod hints;
