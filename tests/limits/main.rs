@@ -10,5 +10,6 @@ mod attempt;
 mod cancel;
 mod deadline;
 mod hints;
+mod recover;
 mod support;
 mod timeout;
