@@ -7,6 +7,7 @@
 )]
 
 mod attempt;
+mod budget;
 mod cancel;
 mod deadline;
 mod hints;
