@@ -7,6 +7,7 @@
 )]
 
 mod attempt;
+mod breaker;
 mod budget;
 mod cancel;
 mod deadline;
