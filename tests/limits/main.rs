@@ -10,6 +10,7 @@ mod attempt;
 mod breaker;
 mod budget;
 mod cancel;
+mod combination;
 mod deadline;
 mod hints;
 mod recover;
