@@ -12,6 +12,7 @@ mod budget;
 mod cancel;
 mod combination;
 mod deadline;
+mod dropping;
 mod hints;
 mod recover;
 mod support;
