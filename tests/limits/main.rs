@@ -13,6 +13,7 @@ mod cancel;
 mod combination;
 mod deadline;
 mod dropping;
+mod faults;
 mod hints;
 mod recover;
 mod support;
