@@ -14,7 +14,12 @@ mod combination;
 mod deadline;
 mod dropping;
 mod faults;
+mod figures;
 mod hints;
 mod recover;
 mod support;
 mod timeout;
+
+#[allow(dead_code, reason = "of tables in another form")]
+#[path = "../figures/account.rs"]
+mod account;
