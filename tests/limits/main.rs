@@ -11,6 +11,7 @@ mod breaker;
 mod budget;
 mod cancel;
 mod combination;
+mod compiling;
 mod deadline;
 mod dropping;
 mod faults;
