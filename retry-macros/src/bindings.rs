@@ -152,6 +152,7 @@ impl Bindings {
             ty: None,
             reborrows: !borrows(&function.sig.output),
             body: shape.body.stream(),
+            held: held(args),
             before: shape.before.clone(),
             changed_before: false,
             by_reference: false,
@@ -212,6 +213,13 @@ impl Bindings {
     }
 }
 
+fn held(args: &Args) -> TokenStream {
+    let cancel = value(args.cancel.as_ref()).map(|token| &token.0);
+    let [budget, breaker] =
+        [&args.budget, &args.breaker].map(|keyed| value(keyed.as_ref()).map(|shared| &shared.0));
+    quote! { #cancel #budget #breaker }
+}
+
 fn names(listed: Option<&Names>) -> Vec<Ident> {
     listed.map(|names| names.0.clone()).unwrap_or_default()
 }
@@ -232,6 +240,8 @@ struct Planner {
     reborrows: bool,
     /// Looked at where `self` may be moved into a closure or a block
     body: TokenStream,
+    /// Expressions whose values are held during the attempts
+    held: TokenStream,
     /// What is run before the part that is retried, with the arguments as they are
     before: TokenStream,
     /// Whether that may change the argument, or its `mut` says more
@@ -332,6 +342,7 @@ impl Planner {
             From::Reborrow
         } else if !is_shared
             && (self.reborrows || !is_lent)
+            && !mentions(&self.held, "self")
             && mentions(&self.body, &pat.ident.to_string())
         {
             From::Unique
@@ -403,7 +414,7 @@ impl Planner {
             } else {
                 From::Clone
             })
-        } else if self.is_task && mentions(&self.body, "self") {
+        } else if self.is_task && self.is_read_alone("self") {
             let is_borrow =
                 matches!(receiver.kind, ReceiverKind::Reference(..)) || ty.is_some_and(is_borrow);
             let unique = if is_lent {
@@ -492,6 +503,11 @@ impl Planner {
         });
     }
 
+    /// Whether the body reads it, and nothing else does at the same time.
+    fn is_read_alone(&self, name: &str) -> bool {
+        mentions(&self.body, name) && !mentions(&self.held, name)
+    }
+
     /// What is done with an argument whose attempts share it.
     fn shared(&self, pat: &PatIdent) -> Option<From> {
         let name = &pat.ident;
@@ -500,7 +516,7 @@ impl Planner {
             .as_ref()
             .is_some_and(|ty| !matches!(ty, Type::Reference(_)));
         let is_read =
-            || !name.to_string().starts_with('_') && mentions(&self.body, &name.to_string());
+            || !name.to_string().starts_with('_') && self.is_read_alone(&name.to_string());
         (self.is_task && is_owned && pat.by_ref.is_none() && is_read()).then_some(From::Unique)
     }
 

@@ -85,9 +85,14 @@ fn attempt(plan: &Plan, private: &Private) -> TokenStream {
     let limit = local("limit", at);
     let timeout = limits::milliseconds(timeout, plan, private);
     let remaining = limits::remaining(plan, private);
-    let value = in_place(plan, quote! { #private::limit(#timeout, #remaining) });
+    let time = in_place(plan, quote! { #private::limit(#timeout, #remaining) });
     let timed_out = private.call(at, quote! { timed_out }, &limit);
-    quote! { within [#limit = #value, #timed_out] #attempt }
+    let timer = value(plan.args.sleep.as_ref()).map(|SleepPath(path)| {
+        let at = under(path);
+        let limit = local("limit", at);
+        quote_spanned! {at=> #path(#limit) }
+    });
+    quote! { within [#limit = #time, #timed_out] by [#timer] #attempt }
 }
 
 fn wait(plan: &Plan, private: &Private) -> TokenStream {

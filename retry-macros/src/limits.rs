@@ -171,12 +171,13 @@ fn recovered(recovery: &Recovery, plan: &Plan, private: &Private) -> TokenStream
         Recovery::Path(path) => {
             let at = under(path);
             let failure = local("failure", at);
-            let names = plan
-                .bindings
-                .arguments
-                .iter()
-                .filter(|name| *name != "self");
-            let arguments = names.map(|name| {
+            // a part of an argument is not one
+            let names: &[_] = if plan.bindings.are_whole {
+                &plan.bindings.arguments
+            } else {
+                &[]
+            };
+            let arguments = names.iter().filter(|name| *name != "self").map(|name| {
                 // resolved where it is bound, and reported under the path
                 let mut name = name.clone();
                 name.set_span(name.span().located_at(at));

@@ -11,7 +11,7 @@ use crate::{Decision, Policy, Transient};
 /// - `attempt`: an expression, evaluated once per attempt, or one of
 ///   `blocking`/`future` `[returns] [bindings] { body }` or `task` `[returns] [bindings before the
 ///   future] [bindings in it] { body }`; for a task perhaps
-///   `within [limit = time, error]`, the time that an attempt may take
+///   `within [limit = time, error] by [timer]`, the time that an attempt may take
 /// - `judge`: `[outcome => failure] |error| decision`, or `|value| is_final, |error| decision`
 /// - `policy`: an expression for `&Policy`, evaluated after a failed attempt only
 /// - `wait`: `blocking`/`task` and the function that waits, or for `task` the name to report when
@@ -103,11 +103,11 @@ macro_rules! __retry {
         (|| -> $returns { $($bindings)+ '_body: $body })()
     };
     (@attempt expression $attempt:expr) => { $attempt };
-    (@attempt within [$limit:ident = $value:expr, $timed_out:expr] $($task:tt)*) => {{
+    (@attempt within [$limit:ident = $value:expr, $timed_out:expr] by [$($timer:expr)?] $($task:tt)*) => {{
         let $limit = $value;
         $crate::__retry!(@future __attempt, $($task)*);
         let __attempt = $crate::__private::pin!(__attempt);
-        match $crate::__within!($limit, __attempt) {
+        match $crate::__private::within(__attempt, $crate::__timer!($limit $(, $timer)?)).await {
             $crate::__private::Option::Some(__outcome) => __outcome,
             $crate::__private::Option::None => $crate::__private::Result::Err($timed_out),
         }

@@ -24,20 +24,27 @@ macro_rules! __pause {
 #[cfg(any(feature = "tokio", feature = "smol", feature = "timer"))]
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __within {
-    ($limit:expr, $attempt:expr) => {
-        $crate::__private::within($limit, $attempt).await
+macro_rules! __timer {
+    ($limit:expr) => {{
+        $crate::__private::require_timer("timeout_ms");
+        $crate::__private::pause($limit)
+    }};
+    ($limit:expr, $timer:expr) => {
+        $timer
     };
 }
 
 #[cfg(not(any(feature = "tokio", feature = "smol", feature = "timer")))]
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __within {
-    ($limit:expr, $attempt:expr) => {
+macro_rules! __timer {
+    ($limit:expr) => {
         ::core::compile_error!(
-            "`timeout_ms` needs a timer: enable a feature of retry-runtime, `tokio`, `smol` or `timer`"
+            "`timeout_ms` needs a timer: enable a feature of retry-runtime, `tokio`, `smol` or `timer`, or give `sleep = \"path\"`"
         )
+    };
+    ($limit:expr, $timer:expr) => {
+        $timer
     };
 }
 

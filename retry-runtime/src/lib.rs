@@ -153,11 +153,11 @@ pub mod __private {
         policy::Policy,
         recover::{Recover, recover, recover_by},
         transient::Transient,
-        wait::{block, yield_now},
+        wait::{block, within, yield_now},
     };
 
     #[cfg(any(feature = "tokio", feature = "smol", feature = "timer"))]
-    pub use crate::wait::{pause, require_timer, within};
+    pub use crate::wait::{pause, require_timer};
 
     #[cfg(feature = "cancel")]
     pub use crate::cancel::{CancelBlocking, CancelTask, cancelled_during};

@@ -1,6 +1,11 @@
 //! The two ways to wait: the thread blocks, or the task is woken by a timer.
 
-use std::{future, task::Poll, time::Duration};
+use std::{
+    future::{self, Future},
+    pin::{Pin, pin},
+    task::Poll,
+    time::Duration,
+};
 
 /// Blocks the thread.
 pub fn block(wait: Duration) {
@@ -26,16 +31,12 @@ pub async fn yield_now() {
 }
 
 #[cfg(any(feature = "tokio", feature = "smol", feature = "timer"))]
-pub use timer::{pause, require_timer, within};
+pub use timer::{pause, require_timer};
 
 #[cfg(any(feature = "tokio", feature = "smol", feature = "timer"))]
 mod timer {
-    use std::{
-        future::{self, Future},
-        pin::{Pin, pin},
-        task::Poll,
-        time::Duration,
-    };
+    #[cfg(any(feature = "smol", feature = "timer"))]
+    use std::time::Duration;
 
     /// Checks that [`pause`] can wait here.
     ///
@@ -50,7 +51,7 @@ mod timer {
         let on_tokio = false;
         assert!(
             on_tokio || cfg!(any(feature = "smol", feature = "timer")),
-            "`{name}` must wait before it retries, but there is no timer: run it on tokio, \
+            "`{name}` has to wait, but there is no timer: run it on tokio, \
              or enable the feature `smol` or `timer` of retry-runtime, or give `sleep = \"path\"`"
         );
     }
@@ -72,29 +73,26 @@ mod timer {
         #[cfg(not(feature = "smol"))]
         futures_timer::Delay::new(wait).await;
     }
-
-    /// The output of an attempt, unless it takes longer than `limit`.
-    ///
-    /// # Panics
-    ///
-    /// As [`require_timer`].
-    pub async fn within<F: Future>(limit: Duration, mut attempt: Pin<&mut F>) -> Option<F::Output> {
-        require_timer("timeout_ms");
-        let mut timer = pin!(unconstrained(pause(limit)));
-        future::poll_fn(|context| {
-            if let Poll::Ready(output) = attempt.as_mut().poll(context) {
-                return Poll::Ready(Some(output));
-            }
-            timer.as_mut().poll(context).map(|()| None)
-        })
-        .await
-    }
-
-    /// An attempt that has used up its share of tokio's budget must not keep the timer from being
-    /// looked at.
-    #[cfg(feature = "tokio")]
-    use tokio::task::unconstrained;
-
-    #[cfg(not(feature = "tokio"))]
-    use std::convert::identity as unconstrained;
 }
+
+/// The output of an attempt, unless the timer ends before it.
+pub async fn within<F: Future>(
+    mut attempt: Pin<&mut F>,
+    timer: impl Future<Output = ()>,
+) -> Option<F::Output> {
+    let mut timer = pin!(unconstrained(timer));
+    future::poll_fn(|context| {
+        if let Poll::Ready(output) = attempt.as_mut().poll(context) {
+            return Poll::Ready(Some(output));
+        }
+        timer.as_mut().poll(context).map(|()| None)
+    })
+    .await
+}
+
+// an attempt that has used up its share of tokio's budget must not keep the timer from being looked
+// at
+#[cfg(not(feature = "tokio"))]
+use std::convert::identity as unconstrained;
+#[cfg(feature = "tokio")]
+use tokio::task::unconstrained;
