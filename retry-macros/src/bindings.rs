@@ -4,8 +4,8 @@
 use proc_macro2::{Group, Spacing, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::{
-    Attribute, FnArg, GenericParam, Generics, Ident, Pat, PatIdent, Receiver, ReceiverKind,
-    ReturnType, Signature, Stmt, Token, Type, TypeParamBound, WherePredicate,
+    Attribute, FnArg, GenericParam, Generics, Ident, Local, Pat, PatIdent, PatType, Receiver,
+    ReceiverKind, ReturnType, Signature, Stmt, Token, Type, TypeParamBound, WherePredicate,
     punctuated::Punctuated,
     visit_mut::{self, VisitMut},
 };
@@ -15,7 +15,7 @@ use crate::{
     errors::{Errors, under},
     item::Function,
     private::Private,
-    shape::{Kind, Prelude, Shape, mentions, visible},
+    shape::{Kind, Prelude, Shape, mentions, rebinds, visible},
     values::Names,
 };
 
@@ -107,7 +107,7 @@ impl Binding {
             ..
         } = self;
         if self.from.is_unique() {
-            return quote! { #(#attrs)* let _ = #value; };
+            return quote! { #(#attrs)* #[allow(clippy::used_underscore_binding)] let _ = #value; };
         }
         let unused_mut = changed_before.then(|| quote! { unused_mut, });
         quote! {
@@ -117,7 +117,8 @@ impl Binding {
                 clippy::redundant_locals,
                 clippy::shadow_reuse,
                 clippy::shadow_same,
-                clippy::shadow_unrelated
+                clippy::shadow_unrelated,
+                clippy::used_underscore_binding
             )]
             let #mutability #name = #value;
         }
@@ -150,7 +151,7 @@ impl Bindings {
             kept: names(value(args.keep.as_ref())),
             attrs: Vec::new(),
             ty: None,
-            reborrows: !borrows(&function.sig.output),
+            reborrows: !borrows(&function.sig.output, shape),
             body: shape.body.stream(),
             held: held(args),
             before: shape.before.clone(),
@@ -166,7 +167,7 @@ impl Bindings {
             },
         };
         match &mut shape.prelude {
-            Some(prelude) => planner.rewritten(prelude, &function.sig),
+            Some(prelude) => planner.rewritten(prelude, &mut function.sig),
             None => planner.inputs(&mut function.sig.inputs),
         }
         let Planner {
@@ -261,58 +262,69 @@ impl Planner {
         for input in inputs {
             match input {
                 FnArg::Receiver(receiver) => self.receiver(receiver),
-                FnArg::Typed(argument) => {
-                    let words = ["cfg", "allow", "expect", "warn", "deny", "forbid"];
-                    let is_for_both =
-                        |attr: &&Attribute| words.iter().any(|word| attr.path().is_ident(word));
-                    self.attrs = argument.attrs.iter().filter(is_for_both).cloned().collect();
-                    self.by_reference = matches!(&*argument.ty, Type::Reference(_))
-                        && !matches!(&*argument.pat, Pat::Ident(_));
-                    self.first = self.bindings.per_attempt.len();
-                    self.ty =
-                        matches!(&*argument.pat, Pat::Ident(_)).then(|| (*argument.ty).clone());
-                    self.bindings.are_whole &= matches!(&*argument.pat, Pat::Ident(_));
-                    self.changed_before = false;
-                    self.visit_pat_mut(&mut argument.pat);
-                    if self.bindings.per_attempt.len() > self.first {
-                        // an expectation is met by the attempt's variable
-                        argument
-                            .attrs
-                            .retain(|attr| !attr.path().is_ident("expect"));
-                    }
-                    if self.changed_before {
-                        argument
-                            .attrs
-                            .push(syn::parse_quote! { #[allow(unused_mut)] });
-                    }
-                }
+                FnArg::Typed(argument) => self.argument(argument),
             }
         }
     }
 
-    /// `#[async_trait]` binds every argument in a statement of its own, `mut` included.
-    fn rewritten(&mut self, prelude: &mut Prelude, sig: &Signature) {
-        for statement in &mut prelude.statements {
+    fn argument(&mut self, argument: &mut PatType) {
+        let words = ["cfg", "allow", "expect", "warn", "deny", "forbid"];
+        let is_for_both = |attr: &&Attribute| words.iter().any(|word| attr.path().is_ident(word));
+        self.attrs = argument.attrs.iter().filter(is_for_both).cloned().collect();
+        self.by_reference =
+            matches!(&*argument.ty, Type::Reference(_)) && !matches!(&*argument.pat, Pat::Ident(_));
+        self.first = self.bindings.per_attempt.len();
+        self.ty = matches!(&*argument.pat, Pat::Ident(_)).then(|| (*argument.ty).clone());
+        self.bindings.are_whole &= matches!(&*argument.pat, Pat::Ident(_));
+        self.changed_before = false;
+        self.visit_pat_mut(&mut argument.pat);
+        if self.bindings.per_attempt.len() > self.first {
+            // an expectation is met by the attempt's variable
+            argument
+                .attrs
+                .retain(|attr| !attr.path().is_ident("expect"));
+        }
+        if self.changed_before {
+            argument
+                .attrs
+                .push(syn::parse_quote! { #[allow(unused_mut)] });
+        }
+    }
+
+    /// `#[async_trait]` binds every argument but references in a statement of its own, `mut`
+    /// included.
+    fn rewritten(&mut self, prelude: &mut Prelude, sig: &mut Signature) {
+        let mut locals = prelude.statements.iter_mut().filter_map(|statement| {
             let Stmt::Local(local) = statement else {
-                continue;
+                return None;
             };
-            if let Pat::Ident(pat) = &mut local.pat {
-                if prelude.receiver.as_ref() == Some(&pat.ident) {
-                    self.rewritten_receiver(pat, sig);
-                    continue;
+            Some(local)
+        });
+        for input in &mut sig.inputs {
+            match input {
+                FnArg::Typed(argument) if matches!(&*argument.ty, Type::Reference(_)) => {
+                    self.argument(argument);
+                }
+                FnArg::Typed(argument) => {
+                    if let Some(local) = locals.next() {
+                        self.ty =
+                            matches!(&local.pat, Pat::Ident(_)).then(|| (*argument.ty).clone());
+                        self.attrs = local.attrs.clone();
+                        self.first = self.bindings.per_attempt.len();
+                        self.bindings.are_whole &= matches!(&local.pat, Pat::Ident(_));
+                        self.visit_pat_mut(&mut local.pat);
+                    }
+                }
+                FnArg::Receiver(receiver) => {
+                    if let Some(Local {
+                        pat: Pat::Ident(pat),
+                        ..
+                    }) = locals.next()
+                    {
+                        self.rewritten_receiver(pat, receiver);
+                    }
                 }
             }
-            self.ty = sig
-                .inputs
-                .iter()
-                .find_map(|input| match (input, &local.pat) {
-                    (FnArg::Typed(argument), Pat::Ident(bound)) => {
-                        matches!(&*argument.pat, Pat::Ident(pat) if pat.ident == bound.ident)
-                            .then(|| (*argument.ty).clone())
-                    }
-                    _ => None,
-                });
-            self.visit_pat_mut(&mut local.pat);
         }
     }
 
@@ -322,12 +334,9 @@ impl Planner {
         self.reborrows && (mentions(&self.body, "move") || takes_self(&self.body))
     }
 
-    fn rewritten_receiver(&mut self, pat: &mut PatIdent, sig: &Signature) {
+    fn rewritten_receiver(&mut self, pat: &mut PatIdent, receiver: &Receiver) {
         let name = Ident::new("self", pat.ident.span());
         self.bindings.arguments.push(name.clone());
-        let Some(receiver) = sig.receiver() else {
-            return;
-        };
         let by_value = matches!(receiver.kind, ReceiverKind::Value);
         let is_lent = is_mut_reference(&receiver.kind);
         let is_shared = match &receiver.kind {
@@ -515,24 +524,23 @@ impl Planner {
             .ty
             .as_ref()
             .is_some_and(|ty| !matches!(ty, Type::Reference(_)));
-        let is_read =
-            || !name.to_string().starts_with('_') && self.is_read_alone(&name.to_string());
+        let is_read = || self.is_read_alone(&name.to_string());
         (self.is_task && is_owned && pat.by_ref.is_none() && is_read()).then_some(From::Unique)
     }
 
     /// What a name is made from for each attempt, if it is.
     fn source(&self, pat: &PatIdent) -> Option<From> {
         let name = &pat.ident;
+        if rebinds(&self.before, &name.to_string()) {
+            // what the attempts see is not the argument
+            return None;
+        }
         if self.kept.contains(name) {
             return self.shared(pat);
         }
         let is_mut = pat.mutability.is_some();
         // an argument that is not used is not asked for either
-        let is_lent = || {
-            self.reborrows
-                && !name.to_string().starts_with('_')
-                && mentions(&self.body, &name.to_string())
-        };
+        let is_lent = || self.reborrows && mentions(&self.body, &name.to_string());
         if pat.by_ref.is_some() {
             return (is_mut && is_lent()).then_some(From::Reborrow);
         }
@@ -586,15 +594,34 @@ fn is_mut_reference(kind: &ReceiverKind) -> bool {
 }
 
 /// Whether the value that is returned may borrow from an argument.
-fn borrows(output: &ReturnType) -> bool {
+fn borrows(output: &ReturnType, shape: &Shape) -> bool {
     fn lifetimes(tokens: TokenStream) -> bool {
-        tokens.into_iter().any(|token| match token {
-            TokenTree::Punct(punct) => punct.as_char() == '&' || punct.as_char() == '\'',
-            TokenTree::Group(group) => lifetimes(group.stream()),
-            TokenTree::Ident(_) | TokenTree::Literal(_) => false,
-        })
+        let mut tokens = tokens.into_iter().peekable();
+        while let Some(token) = tokens.next() {
+            let found = match &token {
+                // before a lifetime it is that which tells
+                TokenTree::Punct(punct) if punct.as_char() == '&' => {
+                    !matches!(tokens.peek(), Some(TokenTree::Punct(next)) if next.as_char() == '\'')
+                }
+                TokenTree::Punct(punct) if punct.as_char() == '\'' => {
+                    !matches!(tokens.peek(), Some(TokenTree::Ident(name)) if name == "static")
+                }
+                // what it stands for may hold any borrow
+                TokenTree::Ident(word) => word == "impl",
+                TokenTree::Group(group) => lifetimes(group.stream()),
+                _ => false,
+            };
+            if found {
+                return true;
+            }
+        }
+        false
     }
-    lifetimes(quote! { #output })
+    match &shape.returns {
+        // the future itself may borrow, and is not the value
+        Some(value) if shape.makes_future => lifetimes(quote! { #value }),
+        _ => lifetimes(quote! { #output }),
+    }
 }
 
 /// A text with `{self}` in it among the arguments of a macro, which the name for `self` does not

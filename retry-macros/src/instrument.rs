@@ -82,9 +82,14 @@ fn inside(
     let (before, [TokenTree::Group(group), after @ ..]) = tokens.split_at_checked(index)? else {
         return None;
     };
-    let Part { block, around, .. } = part(group)?;
+    let Part {
+        block,
+        before: inside,
+        around,
+    } = part(group)?;
     let [before, after]: [TokenStream; 2] =
         [before, after].map(|tokens| tokens.iter().cloned().collect());
+    let run_before = before.clone();
     let (delimiter, span) = (group.delimiter(), group.span());
     let around: Around = Box::new(move |retry| {
         let mut changed = Group::new(delimiter, around(retry));
@@ -99,7 +104,7 @@ fn inside(
     });
     Some(Part {
         block,
-        before: TokenStream::new(),
+        before: [run_before, inside].into_iter().collect(),
         around,
     })
 }

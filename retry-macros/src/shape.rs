@@ -29,6 +29,8 @@ pub(crate) struct Shape {
     /// The type of an attempt, if it has one to judge
     pub(crate) returns: Option<Type>,
     pub(crate) body: Group,
+    /// Whether the function returns a future, and is not async itself
+    pub(crate) makes_future: bool,
     /// What is run once, before the part that is retried
     pub(crate) before: TokenStream,
     /// What `#[async_trait]` binds before its body
@@ -68,7 +70,10 @@ impl Shape {
         let found = async_block(body.stream());
         // a future that is returned before the block would not be retried
         match found.filter(|found| !mentions(&found.before, "return")) {
-            Some(found) => Self::task(returns, found),
+            Some(found) => Self {
+                makes_future: true,
+                ..Self::task(returns, found)
+            },
             None => Self::whole(Kind::Future { boxed }, returns, body),
         }
     }
@@ -87,6 +92,7 @@ impl Shape {
             kind: Kind::Task,
             returns,
             body,
+            makes_future: false,
             before,
             prelude,
             around,
@@ -98,6 +104,7 @@ impl Shape {
             kind,
             returns,
             body: body.clone(),
+            makes_future: matches!(kind, Kind::Future { .. }),
             before: TokenStream::new(),
             prelude: None,
             around: Box::new(|retry| retry),
@@ -269,7 +276,7 @@ impl Part {
         let (outside, inside) = (self.around, found.around);
         Self {
             block: found.block,
-            before: [self.before, self.block.stream()].into_iter().collect(),
+            before: [self.before, found.before].into_iter().collect(),
             around: Box::new(move |retry| outside(inside(retry))),
         }
     }
@@ -279,12 +286,36 @@ pub(crate) fn is_word(token: &TokenTree, word: &str) -> bool {
     matches!(token, TokenTree::Ident(ident) if ident == word)
 }
 
-/// Whether a word is among the tokens, or in their groups.
+/// Whether a word is among the tokens, or in their groups, or a text takes it in as `{word}`.
 pub(crate) fn mentions(tokens: &TokenStream, word: &str) -> bool {
     tokens.clone().into_iter().any(|token| match token {
         TokenTree::Ident(ident) => ident == word,
         TokenTree::Group(group) => mentions(&group.stream(), word),
-        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+        TokenTree::Punct(_) => false,
+        TokenTree::Literal(literal) => {
+            let text = literal.to_string();
+            text.contains('{')
+                && (text.contains(&format!("{{{word}}}")) || text.contains(&format!("{{{word}:")))
+        }
+    })
+}
+
+/// Whether a `let` gives the name to something else.
+pub(crate) fn rebinds(tokens: &TokenStream, name: &str) -> bool {
+    let mut in_pattern = false;
+    tokens.clone().into_iter().any(|token| {
+        let bound = match &token {
+            TokenTree::Ident(ident) => in_pattern && ident == name,
+            TokenTree::Group(group) if in_pattern => mentions(&group.stream(), name),
+            TokenTree::Group(group) => rebinds(&group.stream(), name),
+            _ => false,
+        };
+        in_pattern = match &token {
+            TokenTree::Ident(ident) => in_pattern || ident == "let",
+            TokenTree::Punct(punct) => in_pattern && !matches!(punct.as_char(), '=' | ':' | ';'),
+            _ => in_pattern,
+        };
+        bound
     })
 }
 

@@ -24,6 +24,7 @@ mod errors;
 mod generics;
 mod hygiene;
 mod impl_blocks;
+mod lent;
 mod macros;
 mod patterns;
 mod predicates;
