@@ -2,6 +2,8 @@
 
 use std::{fmt, time::Duration};
 
+#[cfg(feature = "testing")]
+use crate::testing;
 use crate::{
     decision::Decision,
     jitter,
@@ -79,7 +81,11 @@ impl Attempts {
         if decision == Decision::Stop {
             return Err(Reason::NotRetryable);
         }
-        if policy.max_calls().is_some_and(|max| self.failures >= max) {
+        #[cfg(not(feature = "testing"))]
+        let max = policy.max_calls();
+        #[cfg(feature = "testing")]
+        let max = testing::max_calls(policy);
+        if max.is_some_and(|max| self.failures >= max) {
             return Err(Reason::AttemptsUsedUp);
         }
         if limits.is_cancelled() {
@@ -93,6 +99,8 @@ impl Attempts {
             Decision::RetryNow | Decision::Stop => Duration::ZERO,
             Decision::Retry => self.backoff(policy, retry, draw),
         };
+        #[cfg(feature = "testing")]
+        let wait = testing::wait(wait);
         if !limits.fits(wait) {
             return Err(Reason::Deadline);
         }

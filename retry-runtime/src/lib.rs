@@ -34,8 +34,9 @@
 //! | `cancel` | `CancelToken`, which ends the waits of threads and tasks | no |
 //! | `tokio-util` | its `CancellationToken` for async functions | no |
 //! | `timer` | async waits anywhere, on a timer thread | no |
+//! | `testing` | for tests: instant waits, or no retries at all | no |
 //!
-//! An async function needs one of the last three, or `sleep = "path"`; a sync function blocks its
+//! An async function needs one of `tokio`, `smol` and `timer`, or `sleep = "path"`; a sync function blocks its
 //! thread and needs none. With `tokio` alone, a wait outside of a tokio runtime panics and says
 //! what to enable.
 
@@ -63,6 +64,8 @@ mod policy;
 mod random;
 mod recover;
 mod sync;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod transient;
 mod wait;
 
