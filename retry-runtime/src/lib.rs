@@ -245,3 +245,13 @@ pub mod __private {
 #[cfg(all(doctest, feature = "macros", feature = "tokio"))]
 #[doc = include_str!("../../README.md")]
 mod readme {}
+
+/// The same for the guide.
+#[cfg(all(
+    doctest,
+    feature = "macros",
+    feature = "retry-after",
+    feature = "tokio"
+))]
+#[doc = include_str!("../../docs/guide.md")]
+mod guide {}
