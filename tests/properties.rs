@@ -326,6 +326,7 @@ proptest! {
             matches!(shape, Backoff::Delays([])),
             matches!(shape, Backoff::Delays(list) if list.iter().any(too_long)),
             matches!(jitter, Jitter::Ratio(ratio) if !(0.0..=1.0).contains(&ratio)),
+            matches!((shape, jitter), (Backoff::Delays(_), Jitter::Decorrelated)),
         ];
         let rule = |error| match error {
             PolicyError::MaxIsZero => 0,
@@ -335,6 +336,7 @@ proptest! {
             PolicyError::DelaysAreEmpty => 4,
             PolicyError::DelayAboveCap { .. } => 5,
             PolicyError::JitterOutOfRange(_) => 6,
+            PolicyError::DelaysAreDecorrelated => 7,
             _ => usize::MAX,
         };
         // the first of them is the one that is reported

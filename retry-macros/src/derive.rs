@@ -1,13 +1,15 @@
 //! `#[derive(Transient)]`: marks on variants -> an implementation of `Transient`.
 
-use proc_macro2::TokenStream;
-use quote::{ToTokens as _, quote, quote_spanned};
+use proc_macro2::{TokenStream, TokenTree};
+use quote::{ToTokens as _, quote};
 use syn::{
     Attribute, Data, DeriveInput, Error, Field, Fields, Ident, Index, Member, Meta, Path, Result,
-    spanned::Spanned as _,
 };
 
-use crate::{errors::Errors, private::crate_name};
+use crate::{
+    errors::{Errors, local, under},
+    private::Private,
+};
 
 pub(crate) fn transient(item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
@@ -71,16 +73,10 @@ fn implementation(input: &DeriveInput, errors: &mut Errors) -> TokenStream {
         .attrs
         .iter()
         .filter(|attr| attr.path().is_ident("transient"))
-        .find_map(|attr| attr.parse_args_with(crate_path).ok())
-        .map_or_else(
-            || {
-                let name = crate_name();
-                quote! { ::#name }
-            },
-            |path| quote! { #path },
-        );
-    let private = quote! { #runtime::__private };
+        .find_map(|attr| attr.parse_args_with(crate_path).ok());
+    let private = Private::of(runtime.as_ref());
     let default = mark(&input.attrs, errors);
+    misplaced(input, errors);
     let mut asked = Vec::new();
     let arms: Vec<TokenStream> = match &input.data {
         Data::Struct(data) => match default {
@@ -132,13 +128,19 @@ fn implementation(input: &DeriveInput, errors: &mut Errors) -> TokenStream {
     };
     let name = &input.ident;
     let mut generics = input.generics.clone();
-    if generics.type_params().next().is_some() {
-        generics
-            .make_where_clause()
-            .predicates
-            .extend(asked.iter().map(|ty| -> syn::WherePredicate {
-                syn::parse_quote! { #ty: #private::Transient }
-            }));
+    // known of any other type where it stands; of the type itself it is what is being said
+    let depends = |ty: &&syn::Type| {
+        let tokens = ty.to_token_stream();
+        let mut parameters = input.generics.type_params();
+        parameters.any(|parameter| names(&tokens, &parameter.ident)) && !names(&tokens, name)
+    };
+    let conditions: Vec<syn::WherePredicate> = asked
+        .iter()
+        .filter(depends)
+        .map(|ty| syn::parse_quote! { #ty: #private::Transient })
+        .collect();
+    if !conditions.is_empty() {
+        generics.make_where_clause().predicates.extend(conditions);
     }
     let (parameters, arguments, conditions) = generics.split_for_impl();
     // an enum without variants is matched by value
@@ -157,12 +159,43 @@ fn implementation(input: &DeriveInput, errors: &mut Errors) -> TokenStream {
     }
 }
 
+fn names(tokens: &TokenStream, name: &Ident) -> bool {
+    tokens.clone().into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => ident == *name,
+        TokenTree::Group(group) => names(&group.stream(), name),
+        _ => false,
+    })
+}
+
+/// Marks where they would not be looked at.
+fn misplaced(input: &DeriveInput, errors: &mut Errors) {
+    let is_mark =
+        |attr: &&Attribute| attr.path().is_ident("transient") || attr.path().is_ident("permanent");
+    let (fields, place): (Vec<&Fields>, _) = match &input.data {
+        Data::Enum(data) => {
+            let variants = data.variants.iter();
+            for attr in variants.clone().flat_map(|variant| &variant.attrs) {
+                if is_mark(&attr) && attr.parse_args_with(crate_path).is_ok() {
+                    errors.at(attr, "`crate` is given once, on the enum");
+                }
+            }
+            (variants.map(|variant| &variant.fields).collect(), "variant")
+        }
+        Data::Struct(data) => (vec![&data.fields], "type"),
+        Data::Union(_) => return,
+    };
+    let fields = fields.into_iter().flatten();
+    for attr in fields.flat_map(|field| field.attrs.iter()).filter(is_mark) {
+        errors.at(attr, format!("a mark goes on the {place}, not on a field"));
+    }
+}
+
 fn arm(
     pattern: &TokenStream,
     fields: &Fields,
     mark: Mark,
     at: &Attribute,
-    private: &TokenStream,
+    private: &Private,
     asked: &mut Vec<syn::Type>,
 ) -> Result<TokenStream> {
     let fixed = match mark {
@@ -171,9 +204,10 @@ fn arm(
         Mark::Inner => {
             let (member, ty) = inner(fields, at)?;
             asked.push(ty.clone());
-            let inner = Ident::new("__inner", proc_macro2::Span::mixed_site());
-            let ask = quote_spanned! {ty.span()=> #private::Transient::decision };
-            return Ok(quote! { #pattern { #member: #inner, .. } => #ask(#inner), });
+            let at = under(ty);
+            let inner = local("inner", at);
+            let ask = private.call(at, quote! { Transient::decision }, &inner);
+            return Ok(quote! { #pattern { #member: #inner, .. } => #ask, });
         }
     };
     Ok(quote! { #pattern { .. } => #private::Decision::#fixed, })

@@ -2,6 +2,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
+use syn::Path;
 
 use crate::{
     args::{Args, value},
@@ -17,8 +18,13 @@ pub(crate) struct Private {
 
 impl Private {
     pub(crate) fn new(args: &Args) -> Self {
-        match value(args.krate.as_ref()) {
-            Some(CratePath(path)) => Self {
+        Self::of(value(args.krate.as_ref()).map(|CratePath(path)| path))
+    }
+
+    /// In the crate of this path, or where it is found.
+    pub(crate) fn of(krate: Option<&Path>) -> Self {
+        match krate {
+            Some(path) => Self {
                 path: quote! { #path::__private },
                 given: true,
             },
@@ -64,7 +70,7 @@ impl ToTokens for Private {
 }
 
 /// The name under which the user's crate depends on the runtime.
-pub(crate) fn crate_name() -> Ident {
+fn crate_name() -> Ident {
     #[cfg(feature = "renamed")]
     if let Ok(proc_macro_crate::FoundCrate::Name(name)) =
         proc_macro_crate::crate_name("retry-runtime")

@@ -308,35 +308,19 @@ impl Value for Predicate {
         if input.peek(syn::token::Paren) {
             let pattern;
             parenthesized!(pattern in input);
-            if pattern.is_empty() {
-                return Err(pattern.error(format!(
-                    "`{key}(..)` needs a pattern, such as `{key}(MyError::Timeout)`"
-                )));
+            let parsed = Self::pattern(key, &pattern);
+            if parsed.is_err() {
+                // what is left would be reported too
+                pattern.parse::<TokenStream>()?;
             }
-            let parsed = Pat::parse_multi_with_leading_vert(&pattern)?;
-            let guard = pattern.parse::<Option<Token![if]>>()?;
-            let condition = guard
-                .is_some()
-                .then(|| pattern.parse::<Expr>())
-                .transpose()?;
-            if !pattern.is_empty() {
-                return Err(pattern.error("expected one pattern; alternatives are joined by `|`"));
-            }
-            let by_value = is_value(&parsed);
-            let tokens = quote::quote! { #parsed #guard #condition };
-            let mut names = Vec::new();
-            capitalised(&parsed, &mut names);
-            return Ok(Self::Pattern {
-                tokens,
-                by_value,
-                names,
-            });
+            return parsed;
         }
         let expr = expression(key, input, "is_transient")?;
         match expr {
             Expr::Path(ExprPath {
                 path, qself: None, ..
-            }) => Ok(Self::Path(path)),
+            }) => called(key, path),
+            Expr::Call(call) if is_variant(&call.func) => Err(in_parentheses(key, &call)),
             Expr::Lit(ExprLit {
                 lit: Lit::Str(text),
                 ..
@@ -344,7 +328,7 @@ impl Value for Predicate {
             Expr::Lit(ExprLit {
                 lit: Lit::Str(text),
                 ..
-            }) => path_in(key, &text).map(Self::Path),
+            }) => path_in(key, &text).and_then(|path| called(key, path)),
             Expr::Lit(other) => Err(Error::new_spanned(
                 other,
                 format!(
@@ -362,21 +346,104 @@ impl Value for Predicate {
     }
 }
 
+impl Predicate {
+    fn pattern(key: &Ident, input: ParseStream<'_>) -> Result<Self> {
+        if input.is_empty() {
+            return Err(input.error(format!(
+                "`{key}(..)` needs a pattern, such as `{key}(MyError::Timeout)`"
+            )));
+        }
+        let parsed = Pat::parse_multi_with_leading_vert(input)?;
+        let guard = input.parse::<Option<Token![if]>>()?;
+        let condition = guard.is_some().then(|| input.parse::<Expr>()).transpose()?;
+        if !input.is_empty() {
+            return Err(input.error("expected one pattern; alternatives are joined by `|`"));
+        }
+        if let Some(name) = variable(&parsed).filter(|_| guard.is_none()) {
+            return Err(Error::new_spanned(
+                name,
+                format!("a variable matches everything: to call a function write `{key} = {name}`"),
+            ));
+        }
+        let by_value = is_value(&parsed);
+        let tokens = quote::quote! { #parsed #guard #condition };
+        let mut names = Vec::new();
+        capitalised(&parsed, &mut names);
+        Ok(Self::Pattern {
+            tokens,
+            by_value,
+            names,
+        })
+    }
+}
+
+/// A path to something to call, and not to a variant.
+fn called(key: &Ident, path: Path) -> Result<Predicate> {
+    if is_camel_case(&path) {
+        return Err(in_parentheses(key, &path));
+    }
+    Ok(Predicate::Path(path))
+}
+
+fn is_variant(function: &Expr) -> bool {
+    matches!(function, Expr::Path(path) if is_camel_case(&path.path))
+}
+
+fn is_camel_case(path: &Path) -> bool {
+    let Some(last) = path.segments.last() else {
+        return false;
+    };
+    let name = last.ident.to_string();
+    // a constant may hold a function; one letter says nothing
+    name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase)
+}
+
+fn in_parentheses(key: &Ident, pattern: &impl ToTokens) -> Error {
+    Error::new_spanned(
+        pattern,
+        format!("a pattern goes in parentheses: `{key}(..)`"),
+    )
+}
+
+/// A variable that is the whole of a pattern.
+fn variable(pattern: &Pat) -> Option<&Ident> {
+    match pattern {
+        Pat::Ident(name) => {
+            let is_variable =
+                name.subpat.is_none() && !name.ident.to_string().starts_with(char::is_uppercase);
+            is_variable.then_some(&name.ident)
+        }
+        Pat::Or(cases) => cases.cases.iter().find_map(variable),
+        Pat::Paren(pattern) => variable(&pattern.pat),
+        Pat::Reference(pattern) => variable(&pattern.pat),
+        _ => None,
+    }
+}
+
 /// Names by themselves that look like constants or variants. One that is not there would be taken
 /// for a variable, and match everything.
 fn capitalised(pattern: &Pat, names: &mut Vec<Ident>) {
+    let mut all = |patterns: &Punctuated<Pat, Token![,]>| {
+        patterns.iter().for_each(|part| capitalised(part, names));
+    };
     match pattern {
-        Pat::Ident(name)
-            if name
-                .ident
-                .to_string()
-                .starts_with(|c: char| c.is_uppercase()) =>
-        {
-            names.push(name.ident.clone());
-        }
+        Pat::Ident(name) => match &name.subpat {
+            Some((_, pattern)) => capitalised(pattern, names),
+            None if name.ident.to_string().starts_with(char::is_uppercase) => {
+                names.push(name.ident.clone());
+            }
+            None => {}
+        },
         Pat::Or(cases) => cases.cases.iter().for_each(|case| capitalised(case, names)),
         Pat::Paren(pattern) => capitalised(&pattern.pat, names),
         Pat::Reference(pattern) => capitalised(&pattern.pat, names),
+        Pat::Slice(pattern) => all(&pattern.elems),
+        Pat::Struct(pattern) => pattern
+            .fields
+            .iter()
+            .for_each(|field| capitalised(&field.pat, names)),
+        Pat::Tuple(pattern) => all(&pattern.elems),
+        Pat::TupleStruct(pattern) => all(&pattern.elems),
         _ => {}
     }
 }

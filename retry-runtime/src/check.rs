@@ -186,6 +186,9 @@ impl Policy {
             Jitter::Ratio(ratio) if !(ratio >= 0.0 && ratio <= 1.0) => {
                 Err(PolicyError::JitterOutOfRange(ratio))
             }
+            Jitter::Decorrelated if matches!(self.backoff, Backoff::Delays(_)) => {
+                Err(PolicyError::DelaysAreDecorrelated)
+            }
             _ => Ok(()),
         }
     }
@@ -220,7 +223,12 @@ pub enum PolicyError {
     },
     /// The ratio of `jitter` is below 0, above 1 or NaN
     JitterOutOfRange(f64),
+    /// `jitter` is decorrelated, which grows by itself and would not look at `delays_ms`
+    DelaysAreDecorrelated,
 }
+
+const DELAYS_ARE_DECORRELATED: &str =
+    "`delays_ms` has no effect on decorrelated `jitter`, which grows by itself";
 
 impl PolicyError {
     /// The rule that was broken, without the value: a constant can not format numbers.
@@ -239,6 +247,7 @@ impl PolicyError {
             Self::DelayAboveCap { .. } => {
                 "no entry of `delays_ms` may be above `cap_ms` (30000 unless given)"
             }
+            Self::DelaysAreDecorrelated => DELAYS_ARE_DECORRELATED,
             Self::JitterOutOfRange(_) => "the ratio of `jitter` must be within 0.0..=1.0",
         }
     }
@@ -270,6 +279,7 @@ impl fmt::Display for PolicyError {
                     "`delays_ms` has an entry of {delay:?}: none may be above `cap`, {cap:?}"
                 )
             }
+            Self::DelaysAreDecorrelated => f.write_str(DELAYS_ARE_DECORRELATED),
             Self::JitterOutOfRange(ratio) => {
                 write!(
                     f,

@@ -112,7 +112,8 @@ impl Policy {
     }
 
     /// A list of waits in milliseconds, before jitter, instead of a base and a factor; its last
-    /// entry repeats. At least one entry, none above the cap.
+    /// entry repeats. At least one entry, none above the cap. Not with [`Jitter::Decorrelated`],
+    /// which grows by itself.
     ///
     /// ```
     /// use retry_runtime::Policy;

@@ -543,3 +543,30 @@ fn boxed_errors_can_be_asked_for_their_type() {
         [Call, Wait(_), Call, Wait(_), Call]
     ));
 }
+
+/// An error inside of errors of its own kind, with something that may be transient at the end.
+#[derive(Debug, Transient)]
+enum Nested<E> {
+    #[transient(inner)]
+    Within(Box<Self>),
+    #[transient(inner)]
+    Around(Box<Nested<E>>),
+    #[transient(inner)]
+    End(E),
+}
+
+#[retryable(jitter = "none", sleep = record)]
+fn nested(kind: io::ErrorKind) -> Result<u32, Nested<io::Error>> {
+    let calls = succeed_at(3).map_err(|_| Nested::End(kind.into()));
+    calls.map_err(|end| Nested::Around(Box::new(Nested::Within(Box::new(end)))))
+}
+
+/// Promise 13
+#[test]
+fn an_error_that_holds_its_own_kind_is_asked_to_the_end() {
+    let _log = Log::start();
+    assert_eq!(nested(io::ErrorKind::TimedOut).unwrap(), 3);
+    let log = Log::start();
+    assert!(nested(io::ErrorKind::NotFound).is_err());
+    assert_eq!(log.calls(), 1);
+}

@@ -3,7 +3,7 @@
 
 use std::num::{NonZeroU8, NonZeroU64};
 
-use retry_runtime::{Jitter, Policy, retryable};
+use retry_runtime::{Jitter, Policy, PolicyError, retryable};
 
 use crate::support::{Failed, Log, fail, record, record_async};
 
@@ -234,4 +234,15 @@ mod lists_of_associated_constants {
         assert!(Client.call().is_err());
         assert_eq!(log.waits_ms(), [7, 500]);
     }
+}
+
+/// Promise 26
+#[test]
+fn a_list_of_waits_is_not_decorrelated() {
+    let policy = Policy::new().delays_ms(&[1, 2]);
+    assert!(policy.validate().is_ok());
+    assert_eq!(
+        policy.jitter(Jitter::Decorrelated).validate(),
+        Err(PolicyError::DelaysAreDecorrelated)
+    );
 }

@@ -6,4 +6,12 @@ enum ApiError {
     Text(String),
 }
 
+#[derive(Transient)]
+enum Wrapped<E> {
+    #[transient(inner)]
+    Inner(E),
+    #[transient(inner)]
+    Text(String),
+}
+
 fn main() {}
