@@ -1,5 +1,5 @@
-//! The switches for tests of code that retries. They act on the whole process, so the tests here
-//! take turns.
+//! Promise 24: the switches for tests of code that retries. They act on the whole process, so the
+//! tests here take turns.
 
 use std::{
     cell::RefCell,

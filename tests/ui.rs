@@ -1,4 +1,4 @@
-//! What the compiler says to users.
+//! Promise 25: what the compiler says to users.
 
 use std::{env, process::Command};
 

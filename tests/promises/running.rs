@@ -429,7 +429,7 @@ async fn recursive_async(depth: u32) -> Result<u32, Failed> {
     Box::pin(recursive_async(depth - 1)).await
 }
 
-/// Promise 7
+/// Promises 7 and 20
 #[tokio::test]
 async fn nesting_and_recursion_multiply_the_calls_and_end() {
     let log = Log::start();
