@@ -103,7 +103,7 @@ fn wait(plan: &Plan, private: &Private) -> TokenStream {
         quote! { task }
     };
     let late = limits::late(plan, private).map(|late| in_place(plan, late));
-    let token = plan.args.cancel.is_some().then(limits::token);
+    let token = value(plan.args.cancel.as_ref()).map(limits::token);
     let unless =
         (late.is_some() || token.is_some()).then(|| quote! { unless [#token] late [#late] });
     if let Some(SleepPath(path)) = value(plan.args.sleep.as_ref()) {

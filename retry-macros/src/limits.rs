@@ -50,15 +50,14 @@ fn limits(plan: &Plan, private: &Private) -> Option<TokenStream> {
         let remaining = remaining(plan, private);
         state.extend(quote! { .remaining(#remaining) });
     }
-    if let Some(TokenExpr(given)) = value(args.cancel.as_ref()) {
-        let (token, at) = (token(), under(given));
+    if let Some(cancel @ TokenExpr(given)) = value(args.cancel.as_ref()) {
+        let (token, at) = (token(cancel), under(given));
         before.extend(quote! { let #token = &(#given); });
         let kind = if blocks {
             quote! { CancelBlocking }
         } else {
             quote! { CancelTask }
         };
-        let token = local("cancel", at);
         let is_cancelled = private.call(at, quote! { #kind::is_cancelled }, token);
         state.extend(quote! { .cancelled(#is_cancelled) });
     }
@@ -153,9 +152,10 @@ fn started() -> Ident {
     local("started", Span::mixed_site())
 }
 
-/// The cancel token, once it is evaluated.
-pub(crate) fn token() -> Ident {
-    local("cancel", Span::mixed_site())
+/// The cancel token, once it is evaluated. Reported where it is given, so that one that is none is
+/// one error.
+pub(crate) fn token(TokenExpr(given): &TokenExpr) -> Ident {
+    local("cancel", under(given))
 }
 
 /// What recovers, and from which errors.

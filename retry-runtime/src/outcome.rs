@@ -7,7 +7,7 @@ use crate::decision::Decision;
 
 /// What an attempt may return when only its errors are judged: a `Result`, or an alias of one.
 #[diagnostic::on_unimplemented(
-    message = "`#[retryable]` can not tell whether a `{Self}` is a failure",
+    message = "`#[retryable]` can not tell whether `{Self}` is a failure",
     label = "neither a `Result` nor judged by `until`",
     note = "return a `Result`, or say which values are final: `until = \"is_ready\"` or `until(Some(_))`"
 )]
