@@ -10,8 +10,8 @@ use syn::{
 use crate::{
     errors::Errors,
     values::{
-        Count, CratePath, Delays, Factor, Jitter, Millis, Name, Names, Predicate, Recovery, Shape,
-        Shared, SleepPath, Text, TokenExpr, Value,
+        Callback, Count, CratePath, Delays, Factor, Flag, Jitter, Level, Millis, Name, Names,
+        Predicate, Shape, Shared, SleepPath, Text, TokenExpr, Value,
     },
 };
 
@@ -81,8 +81,11 @@ keys! {
     "budget" => budget: Shared,
     "breaker" => breaker: Shared,
     "cancel" => cancel: TokenExpr,
-    "recover" => recover: Recovery,
-    "recover_all" => recover_all: Recovery,
+    "notify" => notify: Callback,
+    "level" => level: Level,
+    "span" => span: Flag,
+    "recover" => recover: Callback,
+    "recover_all" => recover_all: Callback,
     "attempt" => attempt: Name,
     "clone" => clone: Names,
     "keep" => keep: Names,
@@ -213,6 +216,12 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("predicate", "`on`"),
     ("when", "`on`"),
     ("no_retry_for", "`except`"),
+    ("on_retry", "`notify`"),
+    ("before_sleep", "`notify`"),
+    ("listener", "`notify`"),
+    ("listeners", "`notify`"),
+    ("log", "`level`"),
+    ("label", "`name`"),
 ];
 
 fn unknown(key: &Ident, name: &str) -> Error {

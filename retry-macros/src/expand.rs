@@ -1,19 +1,19 @@
 //! `Plan` -> tokens: the signature, and one call into the runtime. Can not fail.
 
 use proc_macro2::{Group, Span, TokenStream};
-use quote::{ToTokens as _, quote, quote_spanned};
-use syn::{GenericArgument, LitStr, PathArguments, Type};
+use quote::{quote, quote_spanned};
+use syn::{GenericArgument, PathArguments, Type};
 
 use crate::{
     args::value,
     bindings::{nameable, rename_self},
     check::Plan,
     errors::{local, under},
-    limits,
+    events, limits,
     policy::policy,
     private::Private,
     shape::Kind,
-    values::{Millis, Predicate, SleepPath, Text},
+    values::{Millis, Predicate, SleepPath},
 };
 
 pub(crate) fn expand(plan: &Plan) -> TokenStream {
@@ -23,12 +23,14 @@ pub(crate) fn expand(plan: &Plan) -> TokenStream {
     let policy = in_place(plan, policy(plan, &private));
     let wait = wait(plan, &private);
     let limits = in_place(plan, limits::parts(plan, &private));
+    let events = in_place(plan, events::part(plan, &private));
     let retry = quote! {
         attempt(#attempt)
         judge(#judge)
         policy(#policy)
         wait(#wait)
         #limits
+        events(#events)
     };
     let retry = quote! { #private::retry! { #retry } };
     plan.function
@@ -117,20 +119,7 @@ fn wait(plan: &Plan, private: &Private) -> TokenStream {
         };
         return quote! { #kind #unless with |#wait| #call };
     }
-    if blocks {
-        return quote! { #kind #unless };
-    }
-    let name = match value(plan.args.name.as_ref()) {
-        Some(Text(name)) => name.to_token_stream(),
-        None => {
-            let function = LitStr::new(
-                &format!("::{}", plan.function.sig.ident),
-                Span::mixed_site(),
-            );
-            quote! { #private::concat!(#private::module_path!(), #function) }
-        }
-    };
-    quote! { #kind #unless named #name }
+    quote! { #kind #unless }
 }
 
 /// The mistakes of a predicate are reported under it, those of the return type under that.

@@ -13,6 +13,7 @@ mod check;
 mod constants;
 mod derive;
 mod errors;
+mod events;
 mod expand;
 #[cfg(test)]
 mod expansion;

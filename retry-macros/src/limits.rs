@@ -12,7 +12,7 @@ use crate::{
     policy::{integer, widened},
     private::Private,
     shape::Kind,
-    values::{Millis, Name, Number, Recovery, Shared, TokenExpr},
+    values::{Callback, Millis, Name, Number, Shared, TokenExpr},
 };
 
 /// The parts of the call that are empty unless a key asks for them.
@@ -92,7 +92,10 @@ fn breaker(plan: &Plan, private: &Private) -> Option<TokenStream> {
     } else {
         quote! { None }
     };
-    Some(quote! { #permit = #breaker, |#open| #refused, |#decision| #private::Option::#counts })
+    let returns = &plan.returns;
+    Some(quote! {
+        #permit = #breaker, |#open| [#returns] #refused, |#decision| #private::Option::#counts
+    })
 }
 
 /// Checks of limits that are constants.
@@ -159,16 +162,16 @@ pub(crate) fn token(TokenExpr(given): &TokenExpr) -> Ident {
 }
 
 /// What recovers, and from which errors.
-fn recovery(plan: &Plan) -> Option<(&Recovery, TokenStream)> {
+fn recovery(plan: &Plan) -> Option<(&Callback, TokenStream)> {
     let some = value(plan.args.recover.as_ref()).map(|recovery| (recovery, quote! { some }));
     some.or_else(|| {
         value(plan.args.recover_all.as_ref()).map(|recovery| (recovery, quote! { all }))
     })
 }
 
-fn recovered(recovery: &Recovery, plan: &Plan, private: &Private) -> TokenStream {
+fn recovered(recovery: &Callback, plan: &Plan, private: &Private) -> TokenStream {
     match recovery {
-        Recovery::Path(path) => {
+        Callback::Path(path) => {
             let at = under(path);
             let failure = local("failure", at);
             // a part of an argument is not one
@@ -189,7 +192,7 @@ fn recovered(recovery: &Recovery, plan: &Plan, private: &Private) -> TokenStream
                 quote! { #path, #failure, (#(#arguments,)*) },
             )
         }
-        Recovery::Callable(callable) => {
+        Callback::Callable(callable) => {
             let at = under(callable);
             let failure = local("failure", at);
             private.call(at, quote! { recover_by }, quote! { #callable, #failure })

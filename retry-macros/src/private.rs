@@ -45,13 +45,19 @@ impl Private {
         function: TokenStream,
         arguments: impl ToTokens,
     ) -> TokenStream {
+        let function = self.function(span, function);
+        quote_spanned! {span=> #function(#arguments) }
+    }
+
+    /// A function of the runtime, reported at `span`.
+    pub(crate) fn function(&self, span: Span, function: TokenStream) -> TokenStream {
         let path = if self.given {
             self.path.clone()
         } else {
             respanned(self.path.clone(), span)
         };
         let function = respanned(function, span);
-        quote_spanned! {span=> #path::#function(#arguments) }
+        quote_spanned! {span=> #path::#function }
     }
 }
 

@@ -619,14 +619,12 @@ impl Value for Name {
 }
 
 /// `recover`, `recover_all`
-pub(crate) enum Recovery {
-    /// Called with the failure, and with the arguments if it has parameters for them
+pub(crate) enum Callback {
     Path(Path),
-    /// Called with the failure
     Callable(Expr),
 }
 
-impl Value for Recovery {
+impl Value for Callback {
     fn parse(key: &Ident, input: ParseStream<'_>) -> Result<Self> {
         match expression(key, input, "path")? {
             Expr::Path(ExprPath {
@@ -641,6 +639,46 @@ impl Value for Recovery {
                 format!("`{key}` expects a path or a closure"),
             )),
             callable => Ok(Self::Callable(callable)),
+        }
+    }
+}
+
+/// `level`
+pub(crate) struct Level(pub(crate) Ident);
+
+impl Value for Level {
+    fn parse(key: &Ident, input: ParseStream<'_>) -> Result<Self> {
+        let expr = expression(key, input, "\"warn\"")?;
+        let named = match literal(&expr) {
+            Some(Lit::Str(text)) => match text.value().as_str() {
+                "warn" => Some(("Warn", text.span())),
+                "debug" => Some(("Debug", text.span())),
+                _ => None,
+            },
+            _ => None,
+        };
+        match named {
+            Some((variant, span)) => Ok(Self(Ident::new(variant, span))),
+            None => Err(Error::new_spanned(
+                expr,
+                format!("`{key}` expects \"warn\" or \"debug\""),
+            )),
+        }
+    }
+}
+
+/// `span`
+pub(crate) struct Flag(pub(crate) bool);
+
+impl Value for Flag {
+    fn parse(key: &Ident, input: ParseStream<'_>) -> Result<Self> {
+        let expr = expression(key, input, "true")?;
+        match literal(&expr) {
+            Some(Lit::Bool(flag)) => Ok(Self(flag.value)),
+            _ => Err(Error::new_spanned(
+                expr,
+                format!("`{key}` expects `true` or `false`"),
+            )),
         }
     }
 }

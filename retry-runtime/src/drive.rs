@@ -13,15 +13,18 @@ use crate::{Decision, Policy, Transient};
 ///   future] [bindings in it] { body }`; for a task perhaps
 ///   `within [limit = time, error] by [timer]`, the time that an attempt may take
 /// - `judge`: `[outcome => failure] |error| decision`, or `|value| is_final, |error| decision`
-/// - `policy`: an expression for `&Policy`, evaluated after a failed attempt only
-/// - `wait`: `blocking`/`task` and the function that waits, or for `task` the name to report when
-///   nothing can; perhaps `unless [token] late [whether the deadline has passed]`
+/// - `policy`: an expression for `&Policy`, evaluated after a failed attempt, and by those who
+///   watch the call before the first
+/// - `wait`: `blocking`/`task`; perhaps `unless [token] late [whether the deadline has passed]`;
+///   perhaps `with` the function that waits
 /// - `limits`: `[statements before the first attempt] state`, the state after a failed attempt
-/// - `breaker`: a permit for each attempt, and the error where there is none
+/// - `breaker`: a permit for each attempt, and the outcome where there is none
 /// - `bind`: a name for the `Attempt`, and the time that remains
 /// - `recover`: what becomes of a failure, after `some` or `all` errors
+/// - `events`: name and level; `[span]` if each attempt has one; `[returns, notifier, notify]`
+///   if the call tells somebody
 ///
-/// The last four are empty unless asked for.
+/// Those from `limits` to `recover` are empty unless asked for.
 ///
 /// Hygiene keeps variables apart but not a variable from a constant of the same name, so that the
 /// names are ones that nobody gives to a constant.
@@ -30,37 +33,48 @@ use crate::{Decision, Policy, Transient};
 macro_rules! __retry {
     (
         attempt($($attempt:tt)*)
-        judge($($judge:tt)*)
+        judge $judge:tt
         policy($policy:expr)
-        wait($($wait:tt)*)
+        wait($kind:ident $($wait:tt)*)
         limits($([$($before:tt)*] $limits:expr)?)
-        breaker($($permit:ident = $breaker:expr, |$open:ident| $refused:expr, |$decided:ident| $counts:expr)?)
+        breaker($($permit:ident = $breaker:expr, |$open:ident| [$refused:ty] $refusal:expr, |$decided:ident| $counts:expr)?)
         bind($($name:ident, $remaining:expr)?)
         recover $recover:tt
+        events($label:expr, $level:ident $span:tt $notify:tt)
     ) => {{
         $($($before)*)?
         let mut __attempts = $crate::__private::Attempts::begin();
+        $crate::__events!($notify
+            let mut __call = $crate::__private::Call::begin(
+                $crate::__private::Label::new($label, $crate::__private::Level::$level),
+                $crate::__retry!(@notify $notify $judge),
+                $crate::__private::Started::$kind,
+                || $policy,
+            );
+        );
         loop {
             $(let $name = $crate::__private::Attempts::current(&__attempts, $policy, $remaining);)?
             $(
                 let $permit = match $crate::__private::CircuitBreaker::try_acquire($breaker) {
                     $crate::__private::Result::Ok(__permit) => __permit,
                     $crate::__private::Result::Err($open) => {
-                        let __outcome = $crate::__private::Result::Err($refused);
+                        let __outcome: $refused = $crate::__private::Result::Err($refusal);
                         let __reason = $crate::__private::Reason::Breaker;
-                        break $crate::__retry!(@end __attempts, __reason, __outcome, $recover);
+                        break $crate::__retry!(@end [__attempts __call $notify $judge $recover] __reason, __outcome);
                     }
                 };
             )?
+            $crate::__events!($notify $crate::__private::Call::attempts(&mut __call););
             // the outcome ends with this block: an error that is not `Send` must not live on
             // while a task waits
             let __wait = {
-                let __outcome = $crate::__retry!(@attempt $($attempt)*);
+                let __outcome = $crate::__retry!(@spanned $span [$label, __attempts] $($attempt)*);
                 // in variables, so that what an expression of the user's locks is not locked on
-                let __judged = $crate::__retry!(@judge __outcome, $($judge)*);
+                let __judged = $crate::__retry!(@judge __outcome, $judge);
                 match __judged {
                     $crate::__private::Option::None => {
                         $($crate::__private::Permit::success($permit);)?
+                        $crate::__events!($notify $crate::__private::Call::succeeds(&mut __call););
                         break __outcome;
                     }
                     $crate::__private::Option::Some(__decision) => {
@@ -77,21 +91,60 @@ macro_rules! __retry {
                         );
                         match __next {
                             $crate::__private::Next::Wait(__wait) => {
-                                $crate::__retry!(@hold __attempts, __outcome, __wait, $recover $($wait)*)
+                                $crate::__events!($notify $crate::__private::Call::retries(
+                                    &mut __call,
+                                    &$crate::__retry!(@seen __outcome, $judge),
+                                    __wait,
+                                    __decision,
+                                ););
+                                $crate::__retry!(
+                                    @hold [__attempts __call $notify $judge $recover]
+                                    __outcome, __wait, [$label] $kind $($wait)*
+                                )
                             }
                             $crate::__private::Next::Return(__reason) => {
-                                break $crate::__retry!(@end __attempts, __reason, __outcome, $recover);
+                                break $crate::__retry!(@end [__attempts __call $notify $judge $recover] __reason, __outcome);
                             }
                         }
                     }
                 }
             };
-            $crate::__retry!(@wait __wait, $($wait)*);
+            $crate::__retry!(@wait __wait, [$label] $kind $($wait)*);
         }
     }};
 
     (@limits) => { &$crate::__private::Limits::NONE };
     (@limits $limits:expr) => { &$limits };
+
+    (@notify [] $judge:tt) => { $crate::__private::Nobody };
+    (@notify [$returns:ty, $call:path, $notify:expr] $judge:tt) => {
+        $call(|__outcome: &$returns| $crate::__retry!(@error __outcome, $judge), $notify)
+    };
+
+    // the error of a failed attempt, and what those see of it who are told
+    (@error $outcome:ident, ([$found:ident => $failure:expr] $($judge:tt)*)) => {{
+        let $found = $outcome;
+        $failure
+    }};
+    (@error $outcome:ident, $judge:tt) => {{
+        use $crate::__private::AnyValue as _;
+        $crate::__private::Result::err($crate::__private::Judged($outcome).__retryable_split())
+    }};
+    (@seen $outcome:ident, $judge:tt) => {{
+        let __outcome = &$outcome;
+        $crate::__seen!($crate::__retry!(@error __outcome, $judge))
+    }};
+
+    // a span for each attempt
+    (@spanned [] $named:tt $($attempt:tt)*) => { $crate::__retry!(@attempt $($attempt)*) };
+    (@spanned [span] [$label:expr, $attempts:ident] blocking $($attempt:tt)*) => {
+        $crate::__spanned!(
+            $label, $attempts, blocking $crate::__retry!(@attempt blocking $($attempt)*)
+        )
+    };
+    (@spanned [span] [$label:expr, $attempts:ident] $($attempt:tt)*) => {
+        $crate::__spanned!($label, $attempts, task $crate::__retry!(@attempt $($attempt)*))
+    };
 
     // `return` and `?` end the attempt, not the loop, and the return type is known to both. The body
     // is a block of its own, so that its imports do not change that type; it has a label, because
@@ -132,7 +185,7 @@ macro_rules! __retry {
         let $attempt = $crate::__retry!(@attempt blocking $($body)*);
     };
 
-    (@judge $outcome:ident, [$found:ident => $failure:expr] |$error:ident| $decision:expr) => {
+    (@judge $outcome:ident, ([$found:ident => $failure:expr] |$error:ident| $decision:expr)) => {
         match {
             let $found = &$outcome;
             $failure
@@ -141,7 +194,7 @@ macro_rules! __retry {
             $crate::__private::Option::Some($error) => $crate::__private::Option::Some($decision),
         }
     };
-    (@judge $outcome:ident, |$value:ident| $is_final:expr, |$error:ident| $decision:expr) => {
+    (@judge $outcome:ident, (|$value:ident| $is_final:expr, |$error:ident| $decision:expr)) => {
         match {
             use $crate::__private::AnyValue as _;
             $crate::__private::Judged(&$outcome).__retryable_split()
@@ -155,50 +208,50 @@ macro_rules! __retry {
     };
 
     // a call that can end after a wait waits with its outcome, which it then returns
-    (@hold $attempts:ident, $outcome:ident, $wait:ident, $recover:tt $kind:ident unless [$token:expr] late [$($late:expr)?] $($how:tt)*) => {{
-        let __cancelled = $crate::__retry!(@cancelled $wait, $kind [$token] $($how)*);
+    (@hold $end:tt $outcome:ident, $wait:ident, $label:tt $kind:ident unless [$token:expr] late [$($late:expr)?] $($how:tt)*) => {{
+        let __cancelled = $crate::__retry!(@cancelled $wait, $label $kind [$token] $($how)*);
         if __cancelled {
             let __reason = $crate::__private::Reason::Cancelled;
-            break $crate::__retry!(@end $attempts, __reason, $outcome, $recover);
+            break $crate::__retry!(@end $end __reason, $outcome);
         }
-        $($crate::__retry!(@late $attempts, $outcome, $recover $late);)?
+        $($crate::__retry!(@late $end $outcome, $late);)?
         $wait
     }};
-    (@hold $attempts:ident, $outcome:ident, $wait:ident, $recover:tt $kind:ident unless [] late [$late:expr] $($how:tt)*) => {{
-        $crate::__retry!(@wait $wait, $kind $($how)*);
-        $crate::__retry!(@late $attempts, $outcome, $recover $late);
+    (@hold $end:tt $outcome:ident, $wait:ident, $label:tt $kind:ident unless [] late [$late:expr] $($how:tt)*) => {{
+        $crate::__retry!(@wait $wait, $label $kind $($how)*);
+        $crate::__retry!(@late $end $outcome, $late);
         $wait
     }};
-    (@hold $attempts:ident, $outcome:ident, $wait:ident, $recover:tt $($how:tt)*) => { $wait };
+    (@hold $end:tt $outcome:ident, $wait:ident, $($how:tt)*) => { $wait };
 
     // the wait was in time, but the thread or the task came back late
-    (@late $attempts:ident, $outcome:ident, $recover:tt $late:expr) => {
+    (@late $end:tt $outcome:ident, $late:expr) => {
         let __late = $late;
         if __late {
             let __reason = $crate::__private::Reason::Deadline;
-            break $crate::__retry!(@end $attempts, __reason, $outcome, $recover);
+            break $crate::__retry!(@end $end __reason, $outcome);
         }
     };
 
-    (@cancelled $wait:ident, blocking [$token:expr]) => {
+    (@cancelled $wait:ident, $label:tt blocking [$token:expr]) => {
         $crate::__cancelled!($token, $wait)
     };
-    (@cancelled $wait:ident, task [$token:expr] $($how:tt)*) => {
+    (@cancelled $wait:ident, $label:tt task [$token:expr] $($how:tt)*) => {
         $crate::__cancelled!($token, async {
-            $crate::__retry!(@wait $wait, task $($how)*);
+            $crate::__retry!(@wait $wait, $label task $($how)*);
         })
     };
 
-    (@wait $wait:ident, $kind:ident unless $($how:tt)*) => {
+    (@wait $wait:ident, $label:tt $kind:ident unless $($how:tt)*) => {
         let _ = $wait;
     };
-    (@wait $wait:ident, blocking with |$given:ident| $($sleep:tt)*) => {
+    (@wait $wait:ident, $label:tt blocking with |$given:ident| $($sleep:tt)*) => {
         if !$crate::__private::is_zero($wait) {
             let $given = $wait;
             $($sleep)*
         }
     };
-    (@wait $wait:ident, task with |$given:ident| $sleep:expr) => {
+    (@wait $wait:ident, $label:tt task with |$given:ident| $sleep:expr) => {
         if $crate::__private::is_zero($wait) {
             $crate::__private::yield_now().await
         } else {
@@ -206,21 +259,29 @@ macro_rules! __retry {
             $sleep
         }
     };
-    (@wait $wait:ident, blocking) => { $crate::__private::block($wait) };
-    (@wait $wait:ident, task named $name:expr) => {
+    (@wait $wait:ident, $label:tt blocking) => { $crate::__private::block($wait) };
+    (@wait $wait:ident, [$label:expr] task) => {
         if $crate::__private::is_zero($wait) {
             $crate::__private::yield_now().await
         } else {
-            $crate::__pause!($wait, $name)
+            $crate::__pause!($wait, $label)
         }
     };
 
-    (@end $attempts:ident, $reason:ident, $outcome:ident, ()) => {{
+    (@end [$attempts:ident $call:ident $notify:tt $judge:tt $recover:tt] $reason:ident, $outcome:ident) => {{
+        $crate::__events!($notify $crate::__private::Call::fails(
+            &mut $call,
+            $reason,
+            &$crate::__retry!(@seen $outcome, $judge),
+        ););
+        $crate::__retry!(@recover $attempts, $reason, $outcome, $recover)
+    }};
+    (@recover $attempts:ident, $reason:ident, $outcome:ident, ()) => {{
         let _ = $reason;
         $outcome
     }};
     // `some`: an error that was never worth a retry is not recovered from
-    (@end $attempts:ident, $reason:ident, $outcome:ident, ($which:ident $started:ident |$failure:ident| $recovered:expr)) => {
+    (@recover $attempts:ident, $reason:ident, $outcome:ident, ($which:ident $started:ident |$failure:ident| $recovered:expr)) => {
         match $outcome {
             $crate::__private::Result::Err(__error) if $crate::__retry!(@recovers $which $reason) => {
                 let $failure = $crate::__private::Failure::new(
@@ -319,6 +380,7 @@ impl Policy {
         Retrier {
             policy: self,
             predicate,
+            name: "Policy::retry",
         }
     }
 }
@@ -329,9 +391,25 @@ impl Policy {
 pub struct Retrier<P> {
     policy: Policy,
     predicate: P,
+    name: &'static str,
 }
 
 impl<P> Retrier<P> {
+    /// What the operation is called in events and metrics, instead of `Policy::retry`.
+    ///
+    /// ```
+    /// use retry_runtime::Policy;
+    /// use std::{fs, io};
+    ///
+    /// let is_busy = |error: &io::Error| error.kind() == io::ErrorKind::ResourceBusy;
+    /// let config = Policy::new().base_ms(10).on(is_busy).named("read config");
+    /// assert!(config.retry(|| fs::read("no/such/file")).is_err());
+    /// ```
+    pub const fn named(mut self, name: &'static str) -> Self {
+        self.name = name;
+        self
+    }
+
     /// As [`Policy::retry`], with the predicate in place of [`Transient`].
     ///
     /// # Errors
@@ -351,6 +429,7 @@ impl<P> Retrier<P> {
             breaker()
             bind()
             recover()
+            events(self.name, Warn [] [])
         }
     }
 
@@ -379,11 +458,12 @@ impl<P> Retrier<P> {
             attempt(expression operation().await)
             judge([outcome => outcome.as_ref().err()] |error| (self.predicate)(error).into())
             policy(&self.policy)
-            wait(task named "Policy::retry_async")
+            wait(task)
             limits()
             breaker()
             bind()
             recover()
+            events(self.name, Warn [] [])
         }
     }
 }

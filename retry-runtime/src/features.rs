@@ -68,3 +68,75 @@ macro_rules! __cancelled {
         ::core::compile_error!("`cancel` needs the feature `cancel` of retry-runtime")
     };
 }
+
+/// What is told of a call, where anybody may be: the function given as `notify`, or the observer.
+#[cfg(feature = "observer")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __events {
+    ($notify:tt $($tells:tt)*) => { $($tells)* };
+}
+
+#[cfg(not(feature = "observer"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __events {
+    ([] $($tells:tt)*) => {};
+    ($notify:tt $($tells:tt)*) => { $($tells)* };
+}
+
+#[cfg(feature = "observer")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __seen {
+    ($error:expr) => {{
+        #[allow(unused_imports, reason = "one of them is used")]
+        use $crate::__private::{
+            ShownAsError as _, ShownByDebug as _, ShownByDisplay as _, ShownByName as _,
+        };
+        let __error = $error;
+        let __cause = match __error {
+            $crate::__private::Option::Some(__error) => $crate::__private::Option::Some(
+                (&&&&$crate::__private::Erased(__error)).__retryable_cause(),
+            ),
+            $crate::__private::Option::None => $crate::__private::Option::None,
+        };
+        $crate::__private::Seen::new(__error, __cause)
+    }};
+}
+
+#[cfg(not(feature = "observer"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __seen {
+    ($error:expr) => {
+        $crate::__private::Seen::new($error)
+    };
+}
+
+#[cfg(feature = "tracing")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __spanned {
+    ($name:expr, $attempts:ident, blocking $attempt:expr) => {{
+        let __span = $crate::__private::attempt_span($name, &$attempts);
+        let __entered = $crate::__private::Span::enter(&__span);
+        $attempt
+    }};
+    ($name:expr, $attempts:ident, task $attempt:expr) => {
+        $crate::__private::Instrument::instrument(
+            async { $attempt },
+            $crate::__private::attempt_span($name, &$attempts),
+        )
+        .await
+    };
+}
+
+#[cfg(not(feature = "tracing"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __spanned {
+    ($name:expr, $attempts:ident, $kind:ident $attempt:expr) => {
+        $attempt
+    };
+}

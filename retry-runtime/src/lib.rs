@@ -46,18 +46,24 @@ mod attempts;
 mod backoff;
 mod breaker;
 mod budget;
+mod call;
 #[cfg(feature = "cancel")]
 mod cancel;
 mod check;
 mod clock;
 mod decision;
 mod drive;
+mod event;
 mod features;
 #[cfg(feature = "retry-after")]
 mod hint;
 mod jitter;
 mod limits;
+#[cfg(feature = "metrics")]
+mod metered;
 mod number;
+#[cfg(feature = "observer")]
+mod observer;
 mod outcome;
 mod policy;
 #[cfg(all(test, not(loom)))]
@@ -66,6 +72,8 @@ mod recover;
 mod sync;
 #[cfg(feature = "testing")]
 pub mod testing;
+#[cfg(feature = "tracing")]
+mod traced;
 mod transient;
 mod wait;
 
@@ -78,10 +86,13 @@ pub use cancel::CancelToken;
 pub use check::PolicyError;
 pub use decision::Decision;
 pub use drive::Retrier;
+pub use event::{Cause, Event, Outcome, Step};
 #[cfg(feature = "retry-after")]
 pub use hint::{retry_after, retry_after_at};
 pub use jitter::Jitter;
 pub use limits::{AttemptTimeout, Failure, Reason};
+#[cfg(feature = "observer")]
+pub use observer::{ObserverAlreadySet, set_observer};
 pub use policy::Policy;
 pub use transient::{Transient, find_source};
 
@@ -144,6 +155,7 @@ pub mod __private {
         backoff::Backoff,
         breaker::{CircuitBreaker, CircuitOpen, Permit},
         budget::RetryBudget,
+        call::{Call, Label, Level, Nobody, Notify, Seen, notifier, notifier_by},
         decision::Decision,
         jitter::Jitter,
         limits::{AttemptTimeout, Failure, Limits, Reason, Started},
@@ -161,6 +173,15 @@ pub mod __private {
 
     #[cfg(any(feature = "tokio", feature = "smol", feature = "timer"))]
     pub use crate::wait::{pause, require_timer};
+
+    #[cfg(feature = "observer")]
+    pub use crate::event::{Erased, ShownAsError, ShownByDebug, ShownByDisplay, ShownByName};
+
+    #[cfg(feature = "tracing")]
+    pub use {
+        crate::traced::attempt_span,
+        tracing::{Instrument, Span},
+    };
 
     #[cfg(feature = "cancel")]
     pub use crate::cancel::{CancelBlocking, CancelTask, cancelled_during};

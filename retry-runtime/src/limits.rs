@@ -26,6 +26,10 @@ pub enum Reason {
     Breaker,
     /// Somebody cancelled the call
     Cancelled,
+    /// The future of the call was dropped. Only an [`Event`](crate::Event) says so
+    Dropped,
+    /// The body panicked. Only an [`Event`](crate::Event) says so
+    Panicked,
 }
 
 impl fmt::Display for Reason {
@@ -38,6 +42,8 @@ impl fmt::Display for Reason {
             Self::Budget => "budget",
             Self::Breaker => "breaker",
             Self::Cancelled => "cancelled",
+            Self::Dropped => "dropped",
+            Self::Panicked => "panicked",
         })
     }
 }

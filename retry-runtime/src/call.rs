@@ -1,0 +1,258 @@
+//! A call that somebody watches: tells each retry and, whatever happens, its end.
+
+use std::{marker::PhantomData, thread, time::Duration};
+
+use crate::{
+    decision::Decision,
+    event::{Event, Outcome, Step},
+    limits::{Reason, Started},
+    policy::Policy,
+};
+#[cfg(feature = "observer")]
+use crate::{event::Cause, observer};
+
+/// How loud a call is told in logs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Retries as warnings, the end of a call that failed as an error
+    Warn,
+    /// Retries for those who look for them, the end of a call that failed as a warning
+    Debug,
+}
+
+/// What a call is called, and how loud.
+#[derive(Clone, Copy, Debug)]
+pub struct Label {
+    pub(crate) name: &'static str,
+    #[cfg_attr(
+        not(feature = "observer"),
+        expect(dead_code, reason = "only logs have levels")
+    )]
+    pub(crate) level: Level,
+}
+
+impl Label {
+    /// Of a function or closure.
+    pub const fn new(name: &'static str, level: Level) -> Self {
+        Self { name, level }
+    }
+}
+
+/// Who is told by a call itself, beside the observer of the process.
+#[diagnostic::on_unimplemented(
+    message = "`notify` expects a function that takes an event of this call's errors",
+    label = "expected `fn(&Event<'_, {E}>)`"
+)]
+pub trait Notify<E> {
+    /// Whether anybody is.
+    const IS_GIVEN: bool = true;
+
+    /// Tells it.
+    fn notify(&self, event: &Event<'_, E>);
+}
+
+/// Nobody.
+#[derive(Clone, Copy, Debug)]
+pub struct Nobody;
+
+impl<E> Notify<E> for Nobody {
+    const IS_GIVEN: bool = false;
+
+    fn notify(&self, _event: &Event<'_, E>) {}
+}
+
+impl<E, F: Fn(&Event<'_, E>)> Notify<E> for F {
+    fn notify(&self, event: &Event<'_, E>) {
+        self(event);
+    }
+}
+
+/// The function given as `notify`, which takes events with the errors `of` an outcome.
+pub fn notifier<O, E, N: Notify<E>>(_of: impl FnOnce(&O) -> Option<&E>, notify: N) -> N {
+    notify
+}
+
+/// The closure given as `notify`, which learns its argument's type here.
+pub fn notifier_by<O, E, N: Fn(&Event<'_, E>)>(
+    _of: impl FnOnce(&O) -> Option<&E>,
+    notify: N,
+) -> N {
+    notify
+}
+
+/// The error of an attempt, as those see it who are told.
+#[derive(Debug)]
+pub struct Seen<'a, E> {
+    error: Option<&'a E>,
+    #[cfg(feature = "observer")]
+    cause: Option<Cause<'a>>,
+}
+
+impl<'a, E> Seen<'a, E> {
+    const NOTHING: Self = Self {
+        error: None,
+        #[cfg(feature = "observer")]
+        cause: None,
+    };
+
+    /// An error, or none.
+    #[cfg(not(feature = "observer"))]
+    pub const fn new(error: Option<&'a E>) -> Self {
+        Self { error }
+    }
+
+    /// An error with its text, or none.
+    #[cfg(feature = "observer")]
+    pub const fn new(error: Option<&'a E>, cause: Option<Cause<'a>>) -> Self {
+        Self { error, cause }
+    }
+}
+
+/// A call that is under way. Dropped before it has told its end, it tells that.
+#[derive(Debug)]
+pub struct Call<E, N: Notify<E>> {
+    /// `None` where nobody looks, and after the end
+    watched: Option<Watched>,
+    notify: N,
+    error: PhantomData<fn(&E)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Watched {
+    label: Label,
+    max: Option<u32>,
+    started: Started,
+    attempt: u32,
+    phase: Phase,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Between,
+    Attempt,
+    Wait,
+}
+
+impl<E, N: Notify<E>> Call<E, N> {
+    /// A call begins. Where nobody looks, neither the clock nor the policy is asked for.
+    #[inline]
+    pub fn begin<'a>(
+        label: Label,
+        notify: N,
+        started: fn() -> Started,
+        policy: impl FnOnce() -> &'a Policy,
+    ) -> Self {
+        #[cfg(feature = "observer")]
+        let is_watched = N::IS_GIVEN || observer::watches();
+        #[cfg(not(feature = "observer"))]
+        let is_watched = N::IS_GIVEN;
+        Self {
+            watched: is_watched.then(|| Watched {
+                label,
+                max: policy().max_calls(),
+                started: started(),
+                attempt: 0,
+                phase: Phase::Between,
+            }),
+            notify,
+            error: PhantomData,
+        }
+    }
+
+    /// An attempt begins.
+    #[inline]
+    pub fn attempts(&mut self) {
+        if let Some(watched) = &mut self.watched {
+            watched.ends_wait();
+            watched.attempt = watched.attempt.saturating_add(1);
+            watched.phase = Phase::Attempt;
+        }
+    }
+
+    /// An attempt has failed, and another one follows after a wait.
+    #[inline]
+    pub fn retries(&mut self, seen: &Seen<'_, E>, wait: Duration, decision: Decision) {
+        // not there while somebody is told, so that a panic of theirs is not told to them
+        if let Some(mut watched) = self.watched.take() {
+            watched.tell(seen, Step::Retry { wait, decision }, &self.notify);
+            watched.begins_wait();
+            self.watched = Some(watched);
+        }
+    }
+
+    /// The call ends with a success.
+    #[inline]
+    pub fn succeeds(&mut self) {
+        self.ends(Outcome::Success, &Seen::NOTHING);
+    }
+
+    /// The call ends without one.
+    #[inline]
+    pub fn fails(&mut self, reason: Reason, seen: &Seen<'_, E>) {
+        self.ends(Outcome::Failure(reason), seen);
+    }
+
+    fn ends(&mut self, outcome: Outcome, seen: &Seen<'_, E>) {
+        if let Some(mut watched) = self.watched.take() {
+            watched.ends_wait();
+            watched.tell(seen, Step::End(outcome), &self.notify);
+        }
+    }
+}
+
+impl<E, N: Notify<E>> Drop for Call<E, N> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(watched) = &self.watched {
+            let panicked = watched.phase == Phase::Attempt && thread::panicking();
+            let reason = if panicked {
+                Reason::Panicked
+            } else {
+                Reason::Dropped
+            };
+            self.fails(reason, &Seen::NOTHING);
+        }
+    }
+}
+
+impl Watched {
+    fn tell<E>(&self, seen: &Seen<'_, E>, step: Step, notify: &impl Notify<E>) {
+        let elapsed = self.started.elapsed();
+        #[cfg(feature = "observer")]
+        observer::tell(
+            &self.event(seen.cause.as_ref(), elapsed, step),
+            self.label.level,
+        );
+        notify.notify(&self.event(seen.error, elapsed, step));
+    }
+
+    const fn event<'a, E>(
+        &self,
+        error: Option<&'a E>,
+        elapsed: Duration,
+        step: Step,
+    ) -> Event<'a, E> {
+        Event {
+            name: self.label.name,
+            attempt: self.attempt,
+            max: self.max,
+            error,
+            elapsed,
+            step,
+        }
+    }
+
+    fn begins_wait(&mut self) {
+        self.phase = Phase::Wait;
+        #[cfg(feature = "metrics")]
+        crate::metered::waiting(self.label.name, 1.0);
+    }
+
+    fn ends_wait(&mut self) {
+        #[cfg(feature = "metrics")]
+        if self.phase == Phase::Wait {
+            crate::metered::waiting(self.label.name, -1.0);
+        }
+        self.phase = Phase::Between;
+    }
+}
