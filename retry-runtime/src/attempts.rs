@@ -118,6 +118,8 @@ impl Attempts {
         retry: u32,
         draw: impl FnOnce(u128) -> u128,
     ) -> Duration {
+        #[cfg(feature = "testing")]
+        let draw = |most| testing::draw(most, draw);
         let previous = (self.previous > 0).then_some(Duration::from_nanos(self.previous));
         let wait = policy.wait_with(retry, previous, draw);
         self.previous = u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX);

@@ -15,6 +15,8 @@
 
 use std::{error::Error, fmt, mem, time::Duration};
 
+#[cfg(feature = "metrics")]
+use crate::metered;
 use crate::{
     clock,
     sync::{AtomicU64, Mutex, Ordering, OwnLine, PoisonError, const_fn, own_lines, thread_number},
@@ -96,6 +98,7 @@ const WHOLE: u64 = 1 << 32;
 /// each of the first `min_calls` outcomes, takes a lock for some nanoseconds. The clock is read only
 /// to open and when open.
 pub struct CircuitBreaker {
+    name: Option<&'static str>,
     window: u64,
     min_calls: u64,
     probes: u64,
@@ -128,6 +131,7 @@ impl CircuitBreaker {
         /// Opens for a minute when half of the last hundred calls have failed.
         pub fn new() -> Self {
             Self {
+                name: None,
                 window: 100,
                 min_calls: 100,
                 probes: 10,
@@ -139,6 +143,13 @@ impl CircuitBreaker {
                 successes: own_lines(),
             }
         }
+    }
+
+    /// What the breaker is called in metrics, which publish only one that has a name.
+    #[must_use]
+    pub const fn named(mut self, name: &'static str) -> Self {
+        self.name = Some(name);
+        self
     }
 
     /// How many of the last outcomes are looked at. Within 1 to 1024.
@@ -208,7 +219,17 @@ impl CircuitBreaker {
     /// made.
     #[inline]
     pub fn try_acquire(&self) -> Result<Permit<'_>, CircuitOpen> {
-        self.try_acquire_by(clock::nanos)
+        let permit = self.try_acquire_by(clock::nanos);
+        #[cfg(feature = "metrics")]
+        if permit.is_err() {
+            metered::breaker_refused(self);
+        }
+        permit
+    }
+
+    #[cfg(feature = "metrics")]
+    pub(crate) const fn name(&self) -> Option<&'static str> {
+        self.name
     }
 
     /// The state as it was left by the last call: an open breaker becomes half-open when a call
@@ -444,9 +465,15 @@ impl CircuitBreaker {
 
     #[inline]
     fn exchange(&self, head: Word, next: Word) -> bool {
-        self.head
+        let exchanged = self
+            .head
             .compare_exchange(head.0, next.0, Ordering::AcqRel, Ordering::Relaxed)
-            .is_ok()
+            .is_ok();
+        #[cfg(feature = "metrics")]
+        if exchanged && head.state() != next.state() {
+            metered::breaker_changed(self);
+        }
+        exchanged
     }
 }
 
@@ -459,6 +486,7 @@ impl Default for CircuitBreaker {
 impl fmt::Debug for CircuitBreaker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CircuitBreaker")
+            .field("name", &self.name)
             .field("state", &self.state())
             .finish_non_exhaustive()
     }

@@ -13,6 +13,8 @@
 
 use std::{fmt, time::Duration};
 
+#[cfg(feature = "metrics")]
+use crate::metered;
 use crate::{
     clock,
     sync::{AtomicU64, Mutex, Ordering, OwnLine, PoisonError, const_fn, zeros},
@@ -89,6 +91,7 @@ const LONGEST: Duration = Duration::from_secs(60);
 /// clock. Once in a tenth of the window one caller moves it on, under a lock that only those wait
 /// for who come just then.
 pub struct RetryBudget {
+    name: Option<&'static str>,
     /// Retries per call, in units of 2^-32, rounded up: a window's calls, fewer than 2^32, then
     /// earn less than one retry too many, and five calls at 0.2 earn one
     ratio: u64,
@@ -113,6 +116,7 @@ impl RetryBudget {
         /// A fifth of a retry per call and ten retries per second, over ten seconds.
         pub fn new() -> Self {
             Self {
+                name: None,
                 ratio: 0,
                 min_per_second: 10,
                 floor: 0,
@@ -126,6 +130,13 @@ impl RetryBudget {
             .ratio(0.2)
             .window(Duration::from_secs(10))
         }
+    }
+
+    /// What the budget is called in metrics, which publish only one that has a name.
+    #[must_use]
+    pub const fn named(mut self, name: &'static str) -> Self {
+        self.name = Some(name);
+        self
     }
 
     /// Retries that each call earns: 0.2 allows one retry for five calls, 2.0 two for each.
@@ -190,13 +201,23 @@ impl RetryBudget {
     #[inline]
     pub fn deposit(&self) {
         self.deposit_by(clock::nanos);
+        #[cfg(feature = "metrics")]
+        metered::budget(self);
     }
 
     /// Takes one retry out of the budget, before its wait. `false`: it is empty, do not retry.
     #[inline]
     #[must_use = "`false` means that there must be no retry"]
     pub fn withdraw(&self) -> bool {
-        self.withdraw_at(clock::nanos())
+        let granted = self.withdraw_at(clock::nanos());
+        #[cfg(feature = "metrics")]
+        metered::withdrawn(self, granted);
+        granted
+    }
+
+    #[cfg(feature = "metrics")]
+    pub(crate) const fn name(&self) -> Option<&'static str> {
+        self.name
     }
 
     /// How many retries would be granted now.
@@ -337,6 +358,7 @@ impl Default for RetryBudget {
 impl fmt::Debug for RetryBudget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RetryBudget")
+            .field("name", &self.name)
             .field("available", &self.available())
             .finish_non_exhaustive()
     }

@@ -1,12 +1,16 @@
 //! A call that somebody watches: tells each retry and, whatever happens, its end.
 
-use std::{marker::PhantomData, thread, time::Duration};
+use std::{
+    marker::PhantomData,
+    sync::atomic::{AtomicU64, Ordering},
+    thread,
+    time::Duration,
+};
 
 use crate::{
     decision::Decision,
     event::{Event, Outcome, Step},
     limits::{Reason, Started},
-    policy::Policy,
 };
 #[cfg(feature = "observer")]
 use crate::{event::Cause, observer};
@@ -73,10 +77,7 @@ pub fn notifier<O, E, N: Notify<E>>(_of: impl FnOnce(&O) -> Option<&E>, notify: 
 }
 
 /// The closure given as `notify`, which learns its argument's type here.
-pub fn notifier_by<O, E, N: Fn(&Event<'_, E>)>(
-    _of: impl FnOnce(&O) -> Option<&E>,
-    notify: N,
-) -> N {
+pub fn notifier_by<O, E, N: Fn(&Event<'_, E>)>(_of: impl FnOnce(&O) -> Option<&E>, notify: N) -> N {
     notify
 }
 
@@ -117,8 +118,12 @@ pub struct Call<E, N: Notify<E>> {
     error: PhantomData<fn(&E)>,
 }
 
+/// Of the next call.
+static NUMBER: AtomicU64 = AtomicU64::new(1);
+
 #[derive(Clone, Copy, Debug)]
 struct Watched {
+    number: u64,
     label: Label,
     max: Option<u32>,
     started: Started,
@@ -134,13 +139,13 @@ enum Phase {
 }
 
 impl<E, N: Notify<E>> Call<E, N> {
-    /// A call begins. Where nobody looks, neither the clock nor the policy is asked for.
+    /// A call begins. Where nobody looks, neither the clock nor the policy is asked.
     #[inline]
-    pub fn begin<'a>(
+    pub fn begin(
         label: Label,
         notify: N,
         started: fn() -> Started,
-        policy: impl FnOnce() -> &'a Policy,
+        max: impl FnOnce() -> Option<u32>,
     ) -> Self {
         #[cfg(feature = "observer")]
         let is_watched = N::IS_GIVEN || observer::watches();
@@ -148,8 +153,9 @@ impl<E, N: Notify<E>> Call<E, N> {
         let is_watched = N::IS_GIVEN;
         Self {
             watched: is_watched.then(|| Watched {
+                number: NUMBER.fetch_add(1, Ordering::Relaxed),
                 label,
-                max: policy().max_calls(),
+                max: max(),
                 started: started(),
                 attempt: 0,
                 phase: Phase::Between,
@@ -233,6 +239,7 @@ impl Watched {
         step: Step,
     ) -> Event<'a, E> {
         Event {
+            call: self.number,
             name: self.label.name,
             attempt: self.attempt,
             max: self.max,

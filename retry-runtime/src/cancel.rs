@@ -13,6 +13,8 @@ use std::{
 
 use event_listener::{Event, Listener as _, listener};
 
+use crate::wait::is_over;
+
 /// Ends the waiting of retried calls, of threads and tasks alike.
 ///
 /// A token is cheap to clone; all clones are the same token. Cancelling is for good.
@@ -100,7 +102,7 @@ impl CancelBlocking for CancelToken {
     fn wait(&self, wait: Duration) -> bool {
         listener!(self.0.changed => listener);
         // a token cancelled before there was a listener tells nobody
-        if !self.is_cancelled() {
+        if !self.is_cancelled() && !is_over(wait) {
             listener.wait_timeout(wait);
         }
         self.is_cancelled()

@@ -17,6 +17,9 @@ const NANOS_PER_SECOND: u64 = 1_000_000_000;
 /// that both use sees time jump, so that readers compare with saturating arithmetic.
 pub(crate) fn nanos() -> u64 {
     static ORIGIN: OnceLock<Instant> = OnceLock::new();
+    #[cfg(feature = "testing")]
+    let now = crate::testing::now().unwrap_or_else(now);
+    #[cfg(not(feature = "testing"))]
     let now = now();
     let origin = *ORIGIN.get_or_init(|| now.checked_sub(EARLIER).unwrap_or(now));
     let since = now.saturating_duration_since(origin);

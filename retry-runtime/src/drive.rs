@@ -49,7 +49,7 @@ macro_rules! __retry {
                 $crate::__private::Label::new($label, $crate::__private::Level::$level),
                 $crate::__retry!(@notify $notify $judge),
                 $crate::__private::Started::$kind,
-                || $policy,
+                || $crate::__private::Policy::max_calls($policy),
             );
         );
         loop {
@@ -246,7 +246,7 @@ macro_rules! __retry {
         let _ = $wait;
     };
     (@wait $wait:ident, $label:tt blocking with |$given:ident| $($sleep:tt)*) => {
-        if !$crate::__private::is_zero($wait) {
+        if !$crate::__private::is_over($wait) {
             let $given = $wait;
             $($sleep)*
         }
@@ -380,7 +380,7 @@ impl Policy {
         Retrier {
             policy: self,
             predicate,
-            name: "Policy::retry",
+            name: None,
         }
     }
 }
@@ -391,11 +391,12 @@ impl Policy {
 pub struct Retrier<P> {
     policy: Policy,
     predicate: P,
-    name: &'static str,
+    name: Option<&'static str>,
 }
 
 impl<P> Retrier<P> {
-    /// What the operation is called in events and metrics, instead of `Policy::retry`.
+    /// What the operation is called in events and metrics, instead of `Policy::retry` or
+    /// `Policy::retry_async`.
     ///
     /// ```
     /// use retry_runtime::Policy;
@@ -406,7 +407,7 @@ impl<P> Retrier<P> {
     /// assert!(config.retry(|| fs::read("no/such/file")).is_err());
     /// ```
     pub const fn named(mut self, name: &'static str) -> Self {
-        self.name = name;
+        self.name = Some(name);
         self
     }
 
@@ -429,7 +430,7 @@ impl<P> Retrier<P> {
             breaker()
             bind()
             recover()
-            events(self.name, Warn [] [])
+            events(self.name.unwrap_or("Policy::retry"), Warn [] [])
         }
     }
 
@@ -463,7 +464,7 @@ impl<P> Retrier<P> {
             breaker()
             bind()
             recover()
-            events(self.name, Warn [] [])
+            events(self.name.unwrap_or("Policy::retry_async"), Warn [] [])
         }
     }
 }

@@ -45,6 +45,8 @@ use crate::{decision::Decision, limits::Reason};
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Event<'a, E = Cause<'a>> {
+    /// Tells calls apart: a number that no other call in this process has
+    pub call: u64,
     /// The function: the key `name`, or else its module path and name
     pub name: &'static str,
     /// The attempt that has ended: 1, 2, 3 and so on. 0 only at the end of a call whose breaker let

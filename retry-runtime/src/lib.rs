@@ -168,7 +168,7 @@ pub mod __private {
         policy::Policy,
         recover::{Recover, recover, recover_by},
         transient::Transient,
-        wait::{block, within, yield_now},
+        wait::{block, is_over, within, yield_now},
     };
 
     #[cfg(any(feature = "tokio", feature = "smol", feature = "timer"))]
@@ -237,7 +237,10 @@ pub mod __private {
 
     /// A breaker given by value, reference or smart pointer.
     pub fn breaker(given: &impl Borrow<CircuitBreaker>) -> &CircuitBreaker {
-        given.borrow()
+        let breaker = given.borrow();
+        #[cfg(feature = "metrics")]
+        crate::metered::breaker(breaker);
+        breaker
     }
 
     /// Tells the breaker how an attempt ended. A value is a success of the other side, final or

@@ -140,6 +140,10 @@ impl Started {
 
 #[expect(clippy::disallowed_methods, reason = "the clock itself")]
 fn thread_clock() -> Instant {
+    #[cfg(feature = "testing")]
+    if let Some(now) = crate::testing::now() {
+        return now;
+    }
     Instant::now()
 }
 

@@ -3,6 +3,8 @@
 use metrics::{counter, gauge, histogram};
 
 use crate::{
+    breaker::{BreakerState, CircuitBreaker},
+    budget::RetryBudget,
     decision::Decision,
     event::{Event, Outcome, Step},
     limits::Reason,
@@ -55,5 +57,50 @@ const fn label(outcome: Outcome) -> &'static str {
             Reason::Dropped => "dropped",
             Reason::Panicked => "panicked",
         },
+    }
+}
+
+/// The state of a breaker that has a name.
+pub(crate) fn breaker(breaker: &CircuitBreaker) {
+    if let Some(name) = breaker.name() {
+        let state = match breaker.state() {
+            BreakerState::Closed => 0.0,
+            BreakerState::HalfOpen => 1.0,
+            BreakerState::Open => 2.0,
+        };
+        gauge!("retry_breaker_state", "breaker" => name).set(state);
+    }
+}
+
+/// The state that a breaker has just taken.
+pub(crate) fn breaker_changed(breaker: &CircuitBreaker) {
+    self::breaker(breaker);
+    if let (Some(name), BreakerState::Open) = (breaker.name(), breaker.state()) {
+        counter!("retry_breaker_opened_total", "breaker" => name).increment(1);
+    }
+}
+
+pub(crate) fn breaker_refused(breaker: &CircuitBreaker) {
+    if let Some(name) = breaker.name() {
+        counter!("retry_breaker_refused_total", "breaker" => name).increment(1);
+    }
+}
+
+/// The retries that a budget with a name has left.
+pub(crate) fn budget(budget: &RetryBudget) {
+    if let Some(name) = budget.name() {
+        gauge!("retry_budget_available", "budget" => name).set(budget.available());
+    }
+}
+
+pub(crate) fn withdrawn(budget: &RetryBudget, granted: bool) {
+    if let Some(name) = budget.name() {
+        let counter = if granted {
+            counter!("retry_budget_withdrawn_total", "budget" => name)
+        } else {
+            counter!("retry_budget_refused_total", "budget" => name)
+        };
+        counter.increment(1);
+        self::budget(budget);
     }
 }

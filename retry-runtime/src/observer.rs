@@ -84,7 +84,7 @@ pub(crate) fn watches() -> bool {
 #[cold]
 pub(crate) fn tell(event: &Event<'_>, level: Level) {
     #[cfg(feature = "testing")]
-    crate::testing::record(event);
+    crate::testing::record_event(event);
     #[cfg(feature = "metrics")]
     crate::metered::count(event);
     #[cfg(feature = "tracing")]
