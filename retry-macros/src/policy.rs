@@ -26,8 +26,8 @@ struct Check {
     compares: bool,
 }
 
-/// An expression for a reference to the policy. What is constant becomes one constant; the rest is
-/// set on a copy of it.
+/// An expression for a reference to the policy, after `[items] [the policy, if it is a constant]`.
+/// What is constant becomes one constant; the rest is set on a copy of it.
 pub(crate) fn policy(plan: &Plan, private: &Private) -> TokenStream {
     let setters = setters(plan, private);
     let (constant, at_run_time): (Vec<_>, Vec<_>) = setters
@@ -50,7 +50,7 @@ pub(crate) fn policy(plan: &Plan, private: &Private) -> TokenStream {
                 .chain(&at_run_time)
                 .map(|setter| &setter.call);
             let checks = checks_alone(&constant, private);
-            return quote! { &{ #checks #given #(#calls)* } };
+            return quote! { [] [] &{ #checks #given #(#calls)* } };
         }
         Some((start, known)) => {
             let check = check(start, "check", private);
@@ -63,11 +63,15 @@ pub(crate) fn policy(plan: &Plan, private: &Private) -> TokenStream {
             )
         }
     };
+    let Constant { items, policy } = constant;
     if at_run_time.is_empty() {
-        return constant;
+        return match items {
+            Some(items) => quote! { [#items] [#policy] #policy },
+            None => quote! { [] [] #policy },
+        };
     }
     let calls = at_run_time.iter().map(|setter| &setter.call);
-    quote! { &(*#constant) #(#calls)* }
+    quote! { [] [] &(*{ #items #policy }) #(#calls)* }
 }
 
 /// The check that the deadline leaves time for every attempt, if both are constants.
@@ -100,13 +104,20 @@ fn without_reference(expr: &Expr) -> &Expr {
     }
 }
 
+/// A reference to a constant policy.
+struct Constant {
+    /// That it is made of, if it needs nothing of the function
+    items: Option<TokenStream>,
+    policy: TokenStream,
+}
+
 fn constant_policy(
     start: &TokenStream,
     first_checks: impl IntoIterator<Item = Option<Check>>,
     start_known: Known,
     setters: &[Setter],
     private: &Private,
-) -> TokenStream {
+) -> Constant {
     let calls = setters.iter().map(|setter| &setter.call);
     let first: Vec<Check> = first_checks.into_iter().flatten().collect();
     let checks = first
@@ -118,22 +129,29 @@ fn constant_policy(
         .map(|setter| setter.known)
         .fold(start_known, Known::max);
     if known == Known::InItem {
-        quote! { {
+        let items = quote! {
             const __RETRYABLE: #private::Policy = #start #(#calls)*;
             #(const _: () = #checks;)*
-            &__RETRYABLE
-        } }
+        };
+        Constant {
+            items: Some(items),
+            policy: quote! { &__RETRYABLE },
+        }
     } else {
         // what can be checked by itself is checked where the function is, and not where it is used
         let alone = checks_alone(setters, private);
-        quote! { {
+        let policy = quote! { {
             #alone
             &const {
                 let __RETRYABLE = #start #(#calls)*;
                 #(#checks;)*
                 __RETRYABLE
             }
-        } }
+        } };
+        Constant {
+            items: None,
+            policy,
+        }
     }
 }
 

@@ -14,7 +14,8 @@ use crate::{Decision, Policy, Transient};
 ///   `within [limit = time, error] by [timer]`, the time that an attempt may take
 /// - `judge`: `[outcome => failure] |error| decision`, or `|value| is_final, |error| decision`
 /// - `policy`: an expression for `&Policy`, evaluated after a failed attempt, and by those who
-///   watch the call before the first
+///   watch the call before the first; of a function with `[items that it needs] [itself, if it is a
+///   constant]` before it
 /// - `wait`: `blocking`/`task`; perhaps `unless [token] late [whether the deadline has passed]`;
 ///   perhaps `with` the function that waits
 /// - `limits`: `[statements before the first attempt] state`, the state after a failed attempt
@@ -34,7 +35,7 @@ macro_rules! __retry {
     (
         attempt($($attempt:tt)*)
         judge $judge:tt
-        policy($policy:expr)
+        policy $policy:tt
         wait($kind:ident $($wait:tt)*)
         limits($([$($before:tt)*] $limits:expr)?)
         breaker($($permit:ident = $breaker:expr, |$open:ident| [$refused:ty] $refusal:expr, |$decided:ident| $counts:expr)?)
@@ -42,6 +43,7 @@ macro_rules! __retry {
         recover $recover:tt
         events($label:expr, $level:ident $span:tt $notify:tt)
     ) => {{
+        $crate::__retry!(@site $label, $policy);
         $($($before)*)?
         let mut __attempts = $crate::__private::Attempts::begin();
         $crate::__events!($notify
@@ -49,11 +51,11 @@ macro_rules! __retry {
                 $crate::__private::Label::new($label, $crate::__private::Level::$level),
                 $crate::__retry!(@notify $notify $judge),
                 $crate::__private::Started::$kind,
-                || $crate::__private::Policy::max_calls($policy),
+                || $crate::__private::Policy::max_calls($crate::__retry!(@policy $policy)),
             );
         );
         loop {
-            $(let $name = $crate::__private::Attempts::current(&__attempts, $policy, $remaining);)?
+            $(let $name = $crate::__private::Attempts::current(&__attempts, $crate::__retry!(@policy $policy), $remaining);)?
             $(
                 let $permit = match $crate::__private::CircuitBreaker::try_acquire($breaker) {
                     $crate::__private::Result::Ok(__permit) => __permit,
@@ -85,7 +87,7 @@ macro_rules! __retry {
                         let __limits = $crate::__retry!(@limits $($limits)?);
                         let __next = $crate::__private::Attempts::after_failure(
                             &mut __attempts,
-                            $policy,
+                            $crate::__retry!(@policy $policy),
                             __decision,
                             __limits,
                         );
@@ -112,6 +114,15 @@ macro_rules! __retry {
             $crate::__retry!(@wait __wait, [$label] $kind $($wait)*);
         }
     }};
+
+    // a function has a place in the list of them, and its policy may be overridden
+    (@site $label:expr, ([$($items:tt)*] $known:tt $policy:expr)) => {
+        $($items)*
+        $crate::__site!($label, $known);
+    };
+    (@site $label:expr, $policy:tt) => {};
+    (@policy ([$($items:tt)*] $known:tt $policy:expr)) => { $crate::__site!(@policy $policy) };
+    (@policy ($policy:expr)) => { $policy };
 
     (@limits) => { &$crate::__private::Limits::NONE };
     (@limits $limits:expr) => { &$limits };

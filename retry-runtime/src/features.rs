@@ -140,3 +140,30 @@ macro_rules! __spanned {
         $attempt
     };
 }
+
+/// A function's place in the list of them, and its policy as that may be overridden.
+#[cfg(feature = "sites")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __site {
+    ($name:expr, [$($policy:expr)?]) => {
+        static __RETRYABLE_SITE: $crate::__private::Site =
+            $crate::__private::Site::new($name, $crate::__site!(@option $($policy)?));
+        $crate::__private::submit! { &__RETRYABLE_SITE }
+    };
+    (@option) => { $crate::__private::Option::None };
+    (@option $policy:expr) => { $crate::__private::Option::Some($policy) };
+    (@policy $policy:expr) => {
+        &$crate::__private::Site::policy_or(&__RETRYABLE_SITE, $policy)
+    };
+}
+
+#[cfg(not(feature = "sites"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __site {
+    ($name:expr, $policy:tt) => {};
+    (@policy $policy:expr) => {
+        $policy
+    };
+}

@@ -65,10 +65,14 @@ mod number;
 #[cfg(feature = "observer")]
 mod observer;
 mod outcome;
+#[cfg(feature = "sites")]
+mod overrides;
 mod policy;
 #[cfg(all(test, not(loom)))]
 mod random;
 mod recover;
+#[cfg(feature = "sites")]
+mod site;
 mod sync;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -93,7 +97,11 @@ pub use jitter::Jitter;
 pub use limits::{AttemptTimeout, Failure, Reason};
 #[cfg(feature = "observer")]
 pub use observer::{ObserverAlreadySet, set_observer};
+#[cfg(feature = "sites")]
+pub use overrides::{OverrideError, Overrides};
 pub use policy::Policy;
+#[cfg(feature = "sites")]
+pub use site::{Site, sites};
 pub use transient::{Transient, find_source};
 
 #[cfg(feature = "macros")]
@@ -176,6 +184,9 @@ pub mod __private {
 
     #[cfg(feature = "observer")]
     pub use crate::event::{Erased, ShownAsError, ShownByDebug, ShownByDisplay, ShownByName};
+
+    #[cfg(feature = "sites")]
+    pub use {crate::site::Site, inventory::submit};
 
     #[cfg(feature = "tracing")]
     pub use {

@@ -1,6 +1,6 @@
 //! What was asked for: how often, how long, how random.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use crate::{
     backoff::Backoff,
@@ -231,6 +231,43 @@ impl Policy {
             Duration::from_millis(1)
         } else {
             self.cap
+        }
+    }
+}
+
+impl fmt::Display for Policy {
+    /// `up to 3 calls; waits of 200ms, times 2, at most 30s; full jitter`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.max_calls() {
+            Some(1) => return f.write_str("1 call"),
+            Some(calls) => write!(f, "up to {calls} calls; ")?,
+            None => f.write_str("calls without limit; ")?,
+        }
+        let (base, factor) = (self.base, self.factor);
+        match (self.backoff, self.jitter) {
+            (Backoff::None, _) => return f.write_str("no wait"),
+            (Backoff::Delays(list), _) => {
+                f.write_str("waits of ")?;
+                for (retry, ms) in list.iter().enumerate() {
+                    let comma = if retry > 0 { ", " } else { "" };
+                    write!(f, "{comma}{:?}", Duration::from_millis(*ms))?;
+                }
+            }
+            (_, Jitter::Decorrelated) => write!(f, "waits from {base:?}")?,
+            (Backoff::Fixed, _) => write!(f, "waits of {base:?}")?,
+            (Backoff::Exponential, _) => write!(f, "waits of {base:?}, times {factor}")?,
+            (Backoff::Linear, _) => write!(f, "waits of {base:?}, growing by as much")?,
+            (Backoff::Fibonacci, _) => write!(f, "waits of {base:?}, as Fibonacci's numbers")?,
+        }
+        if !matches!(self.backoff, Backoff::Delays(_) | Backoff::Fixed) {
+            write!(f, ", at most {:?}", self.longest_wait())?;
+        }
+        match self.jitter {
+            Jitter::Full => f.write_str("; full jitter"),
+            Jitter::Equal => f.write_str("; equal jitter"),
+            Jitter::Decorrelated => f.write_str("; decorrelated jitter"),
+            Jitter::None => f.write_str("; no jitter"),
+            Jitter::Ratio(ratio) => write!(f, "; jitter {ratio}"),
         }
     }
 }
