@@ -11,6 +11,7 @@ use crate::{
     decision::Decision,
     event::{Event, Outcome, Step},
     limits::{Reason, Started},
+    policy::Policy,
 };
 #[cfg(feature = "observer")]
 use crate::{event::Cause, observer};
@@ -139,13 +140,14 @@ enum Phase {
 }
 
 impl<E, N: Notify<E>> Call<E, N> {
-    /// A call begins. Where nobody looks, neither the clock nor the policy is asked.
+    /// A call begins. Its policy may not be known before an attempt has failed: nothing is evaluated
+    /// before the first. Where nobody looks, the clock is not asked.
     #[inline]
     pub fn begin(
         label: Label,
         notify: N,
         started: fn() -> Started,
-        max: impl FnOnce() -> Option<u32>,
+        policy: Option<&Policy>,
     ) -> Self {
         #[cfg(feature = "observer")]
         let is_watched = N::IS_GIVEN || observer::watches();
@@ -155,7 +157,7 @@ impl<E, N: Notify<E>> Call<E, N> {
             watched: is_watched.then(|| Watched {
                 number: NUMBER.fetch_add(1, Ordering::Relaxed),
                 label,
-                max: max(),
+                max: policy.and_then(Policy::max_calls),
                 started: started(),
                 attempt: 0,
                 phase: Phase::Between,
@@ -173,6 +175,15 @@ impl<E, N: Notify<E>> Call<E, N> {
             watched.attempt = watched.attempt.saturating_add(1);
             watched.phase = Phase::Attempt;
         }
+    }
+
+    /// The policy of an attempt that has failed, by which is decided.
+    #[inline]
+    pub const fn sees<'p>(&mut self, policy: &'p Policy) -> &'p Policy {
+        if let Some(watched) = &mut self.watched {
+            watched.max = policy.max_calls();
+        }
+        policy
     }
 
     /// An attempt has failed, and another one follows after a wait.

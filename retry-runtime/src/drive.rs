@@ -13,9 +13,8 @@ use crate::{Decision, Policy, Transient};
 ///   future] [bindings in it] { body }`; for a task perhaps
 ///   `within [limit = time, error] by [timer]`, the time that an attempt may take
 /// - `judge`: `[outcome => failure] |error| decision`, or `|value| is_final, |error| decision`
-/// - `policy`: an expression for `&Policy`, evaluated after a failed attempt, and by those who
-///   watch the call before the first; of a function with `[items that it needs] [itself, if it is a
-///   constant]` before it
+/// - `policy`: an expression for `&Policy`, evaluated after a failed attempt; of a function with
+///   `[items that it needs] [itself, if it is a constant]` before it
 /// - `wait`: `blocking`/`task`; perhaps `unless [token] late [whether the deadline has passed]`;
 ///   perhaps `with` the function that waits
 /// - `limits`: `[statements before the first attempt] state`, the state after a failed attempt
@@ -51,7 +50,7 @@ macro_rules! __retry {
                 $crate::__private::Label::new($label, $crate::__private::Level::$level),
                 $crate::__retry!(@notify $notify $judge),
                 $crate::__private::Started::$kind,
-                || $crate::__private::Policy::max_calls($crate::__retry!(@policy $policy)),
+                $crate::__retry!(@constant $policy),
             );
         );
         loop {
@@ -87,7 +86,7 @@ macro_rules! __retry {
                         let __limits = $crate::__retry!(@limits $($limits)?);
                         let __next = $crate::__private::Attempts::after_failure(
                             &mut __attempts,
-                            $crate::__retry!(@policy $policy),
+                            $crate::__events!(@policy $notify __call, $crate::__retry!(@policy $policy)),
                             __decision,
                             __limits,
                         );
@@ -123,6 +122,10 @@ macro_rules! __retry {
     (@site $label:expr, $policy:tt) => {};
     (@policy ([$($items:tt)*] $known:tt $policy:expr)) => { $crate::__site!(@policy $policy) };
     (@policy ($policy:expr)) => { $policy };
+    (@constant ([$($items:tt)*] [$known:expr] $policy:expr)) => {
+        $crate::__private::Option::Some($crate::__site!(@policy $known))
+    };
+    (@constant $policy:tt) => { $crate::__private::Option::None };
 
     (@limits) => { &$crate::__private::Limits::NONE };
     (@limits $limits:expr) => { &$limits };

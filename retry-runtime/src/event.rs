@@ -52,7 +52,8 @@ pub struct Event<'a, E = Cause<'a>> {
     /// The attempt that has ended: 1, 2, 3 and so on. 0 only at the end of a call whose breaker let
     /// no attempt through
     pub attempt: u32,
-    /// How many there may be; `None` if unlimited
+    /// How many there may be; `None` if unlimited, and before the first failure of a call whose
+    /// policy is evaluated at run time
     pub max: Option<u32>,
     /// Of this attempt; `None` after a success, after a value that is not final, and where a future
     /// was dropped or a body panicked

@@ -74,6 +74,9 @@ macro_rules! __cancelled {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __events {
+    (@policy $notify:tt $call:ident, $policy:expr) => {
+        $crate::__private::Call::sees(&mut $call, $policy)
+    };
     ($notify:tt $($tells:tt)*) => { $($tells)* };
 }
 
@@ -81,6 +84,10 @@ macro_rules! __events {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __events {
+    (@policy [] $call:ident, $policy:expr) => { $policy };
+    (@policy $notify:tt $call:ident, $policy:expr) => {
+        $crate::__private::Call::sees(&mut $call, $policy)
+    };
     ([] $($tells:tt)*) => {};
     ($notify:tt $($tells:tt)*) => { $($tells)* };
 }

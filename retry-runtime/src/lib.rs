@@ -286,6 +286,8 @@ mod readme {}
     doctest,
     feature = "macros",
     feature = "retry-after",
+    feature = "serde",
+    feature = "testing",
     feature = "tokio"
 ))]
 #[doc = include_str!("../../docs/guide.md")]

@@ -114,6 +114,34 @@ fn a_success_at_once_is_an_end_too() {
     assert_eq!(told(), ["1/3 -: success"]);
 }
 
+/// Promise 1: nothing is evaluated before an attempt has failed, and no number told that is not known.
+#[test]
+fn a_number_that_is_evaluated_at_run_time_is_told_after_the_first_failure() {
+    fn max(evaluated: &std::cell::Cell<u32>) -> u32 {
+        evaluated.set(evaluated.get() + 1);
+        2
+    }
+    #[retryable(max = max(evaluated), backoff = "none", on = "any", notify = tell)]
+    fn fails(
+        failures: u32,
+        calls: &mut u32,
+        evaluated: &std::cell::Cell<u32>,
+    ) -> Result<(), &'static str> {
+        *calls += 1;
+        if *calls > failures {
+            Ok(())
+        } else {
+            Err("down")
+        }
+    }
+    let evaluated = std::cell::Cell::new(0);
+    fails(0, &mut 0, &evaluated).unwrap();
+    assert_eq!((told(), evaluated.take()), (vec!["1 -: success".into()], 0));
+    fails(1, &mut 0, &evaluated).unwrap();
+    assert_eq!(told(), ["1/2 down: 0ns", "2/2 -: success"]);
+    assert_eq!(evaluated.take(), 1);
+}
+
 #[test]
 fn a_value_that_is_not_final_is_no_error() {
     #[retryable(max = 2, backoff = "none", until(Some(_)), notify = tell)]

@@ -276,8 +276,9 @@ impl Seen {
 struct Subscriber(std::sync::Arc<Seen>);
 
 impl tracing::Subscriber for Subscriber {
-    fn enabled(&self, _: &tracing::Metadata<'_>) -> bool {
-        true
+    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+        // those of the functions alone
+        metadata.target() != "retry_runtime"
     }
 
     fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
