@@ -66,6 +66,7 @@ mod recover;
 mod sync;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod total;
 mod transient;
 mod wait;
 
