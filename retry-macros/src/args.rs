@@ -10,8 +10,8 @@ use syn::{
 use crate::{
     errors::Errors,
     values::{
-        Count, CratePath, Delays, Factor, Jitter, Millis, Name, Names, Predicate, Recovery, Shape,
-        Shared, SleepPath, Text, TokenExpr, Value,
+        Count, CratePath, Delays, Factor, Flag, Jitter, Millis, Name, Names, Predicate, Recovery,
+        Shape, Shared, SleepPath, Text, TokenExpr, Value,
     },
 };
 
@@ -89,6 +89,7 @@ keys! {
     "policy" => policy: Shared,
     "name" => name: Text,
     "sleep" => sleep: SleepPath,
+    "doc" => doc: Flag,
     "crate" => krate: CratePath,
 }
 

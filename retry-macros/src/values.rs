@@ -660,3 +660,19 @@ impl Value for Text {
         }
     }
 }
+
+/// `doc`
+pub(crate) struct Flag(pub(crate) bool);
+
+impl Value for Flag {
+    fn parse(key: &Ident, input: ParseStream<'_>) -> Result<Self> {
+        let expr = expression(key, input, "false")?;
+        match literal(&expr) {
+            Some(Lit::Bool(flag)) => Ok(Self(flag.value)),
+            _ => Err(Error::new_spanned(
+                expr,
+                format!("`{key}` expects true or false"),
+            )),
+        }
+    }
+}
