@@ -314,6 +314,35 @@ proptest! {
     }
 
     #[test]
+    fn the_total_wait_is_the_sum_of_the_ceilings(parts in parts(), max in 1..300_u32) {
+        let policy = parts.policy().max(max).jitter(Jitter::None);
+        let sum = (0..max - 1).map(|retry| policy.ceiling(retry).as_nanos()).sum::<u128>();
+        let total = policy.total_wait().unwrap();
+        prop_assert_eq!(total.as_nanos(), sum.min(Duration::MAX.as_nanos()));
+        prop_assert_eq!(policy.unlimited().total_wait(), None);
+    }
+
+    /// Against waits of which each draws the most.
+    #[test]
+    fn no_waits_are_longer_than_the_total(
+        parts in parts(), shape in growing(), max in 1..300_u32, draw in draws(),
+    ) {
+        let policy = Parts { shape, ..parts }.policy().max(max);
+        let drawn = |draw: Draw| {
+            let (mut sum, mut previous) = (0, None);
+            for retry in 0..max - 1 {
+                let wait = policy.wait_with(retry, previous, |range| draw.number(range));
+                sum += wait.as_nanos();
+                previous = Some(wait);
+            }
+            sum.min(Duration::MAX.as_nanos())
+        };
+        let total = policy.total_wait().unwrap().as_nanos();
+        prop_assert_eq!(drawn(Draw::Any(u128::MAX)), total);
+        prop_assert!(drawn(draw) <= total);
+    }
+
+    #[test]
     fn a_policy_is_valid_if_its_parts_are_within_the_documented_ranges(parts in parts()) {
         let Parts { max, base, factor, shape, cap, jitter } = parts;
         let uses_base = !matches!(shape, Backoff::None | Backoff::Delays(_));

@@ -92,6 +92,7 @@ keys! {
     "policy" => policy: Shared,
     "name" => name: Text,
     "sleep" => sleep: SleepPath,
+    "doc" => doc: Flag,
     "crate" => krate: CratePath,
 }
 

@@ -31,15 +31,16 @@ fn tokens(code: &str) -> TokenStream {
     TokenStream::from_str(code).unwrap()
 }
 
-/// The item below `#[retryable(..)]`, and what is in the parentheses.
+/// The item around `#[retryable(..)]`, and what is in the parentheses.
 fn annotated(code: &str) -> (TokenStream, TokenStream) {
-    let (line, item) = code.split_once('\n').unwrap();
-    let args = line.trim_start_matches("#[retryable").trim_end_matches(']');
+    let (above, rest) = code.split_once("#[retryable").unwrap();
+    let (line, below) = rest.split_once('\n').unwrap();
+    let args = line.trim_end_matches(']');
     let args = args
         .strip_prefix('(')
         .and_then(|args| args.strip_suffix(')'))
         .unwrap_or_default();
-    (tokens(args), tokens(item))
+    (tokens(args), tokens(&format!("{above}{below}")))
 }
 
 #[test]

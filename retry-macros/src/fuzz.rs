@@ -22,6 +22,7 @@ const WORDS: &[&str] = &[
     "policy",
     "name",
     "sleep",
+    "doc",
     "crate",
     "skip",
     "any",

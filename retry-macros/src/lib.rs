@@ -12,6 +12,7 @@ mod block;
 mod check;
 mod constants;
 mod derive;
+mod doc;
 mod errors;
 mod events;
 mod expand;
@@ -24,8 +25,10 @@ mod item;
 mod limits;
 mod policy;
 mod private;
+mod schedule;
 mod shape;
 mod values;
+mod written;
 
 use proc_macro::TokenStream;
 
@@ -75,7 +78,9 @@ fn retried(
     function: Function,
     errors: &mut Errors,
 ) -> Option<proc_macro2::TokenStream> {
-    Plan::check(args, function, errors).map(|plan| expand::expand(&plan))
+    let mut plan = Plan::check(args, function, errors)?;
+    plan.function.attrs.extend(doc::retries(&plan));
+    Some(expand::expand(&plan))
 }
 
 /// Implements `Transient` for an error by marks on its variants.

@@ -667,22 +667,6 @@ impl Value for Level {
     }
 }
 
-/// `span`
-pub(crate) struct Flag(pub(crate) bool);
-
-impl Value for Flag {
-    fn parse(key: &Ident, input: ParseStream<'_>) -> Result<Self> {
-        let expr = expression(key, input, "true")?;
-        match literal(&expr) {
-            Some(Lit::Bool(flag)) => Ok(Self(flag.value)),
-            _ => Err(Error::new_spanned(
-                expr,
-                format!("`{key}` expects `true` or `false`"),
-            )),
-        }
-    }
-}
-
 /// `name`
 pub(crate) struct Text(pub(crate) LitStr);
 
@@ -694,6 +678,22 @@ impl Value for Text {
             _ => Err(Error::new_spanned(
                 expr,
                 format!("`{key}` expects a text that is not empty"),
+            )),
+        }
+    }
+}
+
+/// `doc`, `span`
+pub(crate) struct Flag(pub(crate) bool);
+
+impl Value for Flag {
+    fn parse(key: &Ident, input: ParseStream<'_>) -> Result<Self> {
+        let expr = expression(key, input, "false")?;
+        match literal(&expr) {
+            Some(Lit::Bool(flag)) => Ok(Self(flag.value)),
+            _ => Err(Error::new_spanned(
+                expr,
+                format!("`{key}` expects true or false"),
             )),
         }
     }

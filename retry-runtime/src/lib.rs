@@ -76,6 +76,7 @@ mod site;
 mod sync;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod total;
 #[cfg(feature = "tracing")]
 mod traced;
 mod transient;

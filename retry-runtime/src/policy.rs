@@ -3,8 +3,9 @@
 use std::{fmt, time::Duration};
 
 use crate::{
-    backoff::Backoff,
+    backoff::{Backoff, from_nanos},
     jitter::{Jitter, Waits},
+    total,
 };
 
 /// How often to try and how long to wait in between.
@@ -223,6 +224,48 @@ impl Policy {
             return Duration::ZERO;
         }
         self.jitter.apply(&waits, draw)
+    }
+
+    /// The longest that all waits of a call can take together, before jitter has shortened them;
+    /// `None` if the calls are unlimited. [`Jitter::Decorrelated`] counts with the longest wait it
+    /// can draw each time. Longer waits that the other side asks for are left out, and so is the
+    /// time that the attempts take.
+    ///
+    /// Up to 10 000 growing waits are added up to the nanosecond. For more of them the sum may be
+    /// too large by 1 in 100 000.
+    ///
+    /// ```
+    /// use retry_runtime::Policy;
+    /// use std::time::Duration;
+    ///
+    /// // 100 + 200 + 400 + 800 + 1000 ms
+    /// let policy = Policy::new().max(6).base_ms(100).cap_ms(1_000);
+    /// assert_eq!(policy.total_wait(), Some(Duration::from_millis(2_500)));
+    /// assert_eq!(policy.unlimited().total_wait(), None);
+    /// ```
+    pub fn total_wait(&self) -> Option<Duration> {
+        let retries = self.max_calls()?.saturating_sub(1);
+        // a list is in no order
+        let listed = match self.backoff {
+            Backoff::Delays(list) => u32::try_from(list.len()).unwrap_or(u32::MAX).min(retries),
+            _ => 0,
+        };
+        let wait = |retry| self.longest(retry).as_nanos();
+        let of_the_list: u128 = (0..listed).map(wait).sum();
+        let of_the_rest = total::sum(listed..retries, wait);
+        Some(from_nanos(of_the_list.saturating_add(of_the_rest)))
+    }
+
+    /// The longest wait before retry `retry`, counted from 0, that jitter may leave.
+    fn longest(&self, retry: u32) -> Duration {
+        let ceiling = self.ceiling(retry);
+        match self.jitter {
+            // three times the one before, and before the first that is the base
+            Jitter::Decorrelated if !ceiling.is_zero() => Backoff::Exponential
+                .wait(self.base, 3.0, retry.saturating_add(1))
+                .min(self.longest_wait()),
+            _ => ceiling,
+        }
     }
 
     /// A cap of zero would turn every wait into none.

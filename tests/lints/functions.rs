@@ -80,6 +80,26 @@ pub fn listed(number: u8) -> Result<u8, ApiError> {
     number.checked_add(1).ok_or(ApiError::Busy)
 }
 
+/// Text that Markdown would take for something else.
+///
+/// # Errors
+///
+/// If it is busy.
+#[retryable(max = 2, on = |error: &ApiError| error.to_string() != "`[nowhere]` <T> *[x](y)*")]
+pub fn quoted(number: u8) -> Result<u8, ApiError> {
+    number.checked_add(1).ok_or(ApiError::Busy)
+}
+
+/// Says nothing of its retries.
+///
+/// # Errors
+///
+/// If it is busy.
+#[retryable(doc = false)]
+pub fn silent(number: u8) -> Result<u8, ApiError> {
+    number.checked_add(1).ok_or(ApiError::Busy)
+}
+
 /// A copy of the number for each attempt, and the text as it is.
 ///
 /// # Errors

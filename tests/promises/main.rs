@@ -4,6 +4,7 @@ mod arguments;
 mod attributes;
 mod blocks;
 mod deciding;
+mod documentation;
 mod expressions;
 mod numbers;
 mod polling;
