@@ -125,7 +125,8 @@ macro_rules! __retry {
     (@constant ([$($items:tt)*] [$known:expr] $policy:expr)) => {
         $crate::__private::Option::Some($crate::__site!(@policy $known))
     };
-    (@constant $policy:tt) => { $crate::__private::Option::None };
+    (@constant ([$($items:tt)*] [] $policy:expr)) => { $crate::__private::Option::None };
+    (@constant ($policy:expr)) => { $crate::__private::Option::Some($policy) };
 
     (@limits) => { &$crate::__private::Limits::NONE };
     (@limits $limits:expr) => { &$limits };
