@@ -13,6 +13,8 @@ TARGET = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target").resolve() /
 # The caller's flags must not change what is measured
 FLAGS = {"RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_BUILD_RUSTFLAGS"}
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in FLAGS}
+TIMES = TARGET / "criterion"
+ENVIRONMENT["CRITERION_HOME"] = str(TIMES)
 
 CALLS = 1000  # measured once and twice, so that all that is done once per program cancels out
 

@@ -40,6 +40,11 @@ impl Service {
         self.failures.set(failures);
     }
 
+    /// How many of the next calls fail.
+    pub fn failures(&self) -> u32 {
+        self.failures.get()
+    }
+
     /// The body. Never inlined, so that no contender is optimized together with it.
     #[inline(never)]
     pub fn call(&self, id: u64) -> Outcome {
