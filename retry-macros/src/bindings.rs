@@ -16,7 +16,7 @@ use crate::{
     item::Function,
     private::Private,
     shape::{Kind, Prelude, Shape, mentions, rebinds, visible},
-    values::Names,
+    values::{Callback, Names},
 };
 
 /// A `let` at the start of each attempt.
@@ -218,7 +218,11 @@ fn held(args: &Args) -> TokenStream {
     let cancel = value(args.cancel.as_ref()).map(|token| &token.0);
     let [budget, breaker] =
         [&args.budget, &args.breaker].map(|keyed| value(keyed.as_ref()).map(|shared| &shared.0));
-    quote! { #cancel #budget #breaker }
+    let notify = value(args.notify.as_ref()).and_then(|notify| match notify {
+        Callback::Callable(closure) => Some(closure),
+        Callback::Path(_) => None,
+    });
+    quote! { #cancel #budget #breaker #notify }
 }
 
 fn names(listed: Option<&Names>) -> Vec<Ident> {

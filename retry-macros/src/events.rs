@@ -1,13 +1,13 @@
 //! What a call is called, and who is told of its retries and its end.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens as _, quote};
-use syn::LitStr;
+use quote::{ToTokens as _, quote, quote_spanned};
+use syn::{Expr, LitStr};
 
 use crate::{
     args::value,
     check::Plan,
-    errors::under,
+    errors::{local, under},
     private::Private,
     values::{Callback, Flag, Level, Text},
 };
@@ -24,18 +24,31 @@ pub(crate) fn part(plan: &Plan, private: &Private) -> TokenStream {
         .then(|| quote! { span });
     let returns = &plan.returns;
     let notify = value(args.notify.as_ref()).map(|notify| {
-        let (at, function, notify) = match notify {
-            Callback::Path(path) => (under(path), quote! { notifier }, path.to_token_stream()),
-            Callback::Callable(callable) => (
-                under(callable),
-                quote! { notifier_by },
-                callable.to_token_stream(),
-            ),
-        };
-        let notifier = private.function(at, function);
-        quote! { #returns, #notifier, #notify }
+        let (at, closure) = notifier(notify);
+        let notifier = private.function(at, quote! { notifier });
+        quote! { #returns, #notifier, #closure }
     });
     quote! { #name, #level [#span] [#notify] }
+}
+
+/// A closure of the right type in any case, so that a function of another one is one error.
+fn notifier(notify: &Callback) -> (Span, TokenStream) {
+    match notify {
+        Callback::Path(path) => {
+            let at = under(path);
+            let event = local("event", at);
+            (at, quote_spanned! {at=> |#event| #path(#event) })
+        }
+        Callback::Callable(closure @ Expr::Closure(_)) => {
+            (under(closure), closure.to_token_stream())
+        }
+        Callback::Callable(callable) => {
+            let at = under(callable);
+            let [event, notify] = ["event", "notify"].map(|name| local(name, at));
+            let closure = quote_spanned! {at=> move |#event| #notify(#event) };
+            (at, quote! { { let #notify = #callable; #closure } })
+        }
+    }
 }
 
 fn name(plan: &Plan, private: &Private) -> TokenStream {

@@ -44,16 +44,12 @@ impl Label {
 }
 
 /// Who is told by a call itself, beside the observer of the process.
-#[diagnostic::on_unimplemented(
-    message = "`notify` expects a function that takes an event of this call's errors",
-    label = "expected `fn(&Event<'_, {E}>)`"
-)]
 pub trait Notify<E> {
     /// Whether anybody is.
     const IS_GIVEN: bool = true;
 
     /// Tells it.
-    fn notify(&self, event: &Event<'_, E>);
+    fn notify(&mut self, event: &Event<'_, E>);
 }
 
 /// Nobody.
@@ -63,22 +59,18 @@ pub struct Nobody;
 impl<E> Notify<E> for Nobody {
     const IS_GIVEN: bool = false;
 
-    fn notify(&self, _event: &Event<'_, E>) {}
+    fn notify(&mut self, _event: &Event<'_, E>) {}
 }
 
-impl<E, F: Fn(&Event<'_, E>)> Notify<E> for F {
-    fn notify(&self, event: &Event<'_, E>) {
+impl<E, F: FnMut(&Event<'_, E>)> Notify<E> for F {
+    fn notify(&mut self, event: &Event<'_, E>) {
         self(event);
     }
 }
 
-/// The function given as `notify`, which takes events with the errors `of` an outcome.
-pub fn notifier<O, E, N: Notify<E>>(_of: impl FnOnce(&O) -> Option<&E>, notify: N) -> N {
-    notify
-}
-
-/// The closure given as `notify`, which learns its argument's type here.
-pub fn notifier_by<O, E, N: Fn(&Event<'_, E>)>(_of: impl FnOnce(&O) -> Option<&E>, notify: N) -> N {
+/// The function given as `notify`, which learns here that the errors of its events are those `of` an
+/// outcome.
+pub fn notifier<O, E, N: FnMut(&Event<'_, E>)>(_of: impl FnOnce(&O) -> Option<&E>, notify: N) -> N {
     notify
 }
 
@@ -191,7 +183,7 @@ impl<E, N: Notify<E>> Call<E, N> {
     pub fn retries(&mut self, seen: &Seen<'_, E>, wait: Duration, decision: Decision) {
         // not there while somebody is told, so that a panic of theirs is not told to them
         if let Some(mut watched) = self.watched.take() {
-            watched.tell(seen, Step::Retry { wait, decision }, &self.notify);
+            watched.tell(seen, Step::Retry { wait, decision }, &mut self.notify);
             watched.begins_wait();
             self.watched = Some(watched);
         }
@@ -212,7 +204,7 @@ impl<E, N: Notify<E>> Call<E, N> {
     fn ends(&mut self, outcome: Outcome, seen: &Seen<'_, E>) {
         if let Some(mut watched) = self.watched.take() {
             watched.ends_wait();
-            watched.tell(seen, Step::End(outcome), &self.notify);
+            watched.tell(seen, Step::End(outcome), &mut self.notify);
         }
     }
 }
@@ -233,7 +225,7 @@ impl<E, N: Notify<E>> Drop for Call<E, N> {
 }
 
 impl Watched {
-    fn tell<E>(&self, seen: &Seen<'_, E>, step: Step, notify: &impl Notify<E>) {
+    fn tell<E>(&self, seen: &Seen<'_, E>, step: Step, notify: &mut impl Notify<E>) {
         let elapsed = self.started.elapsed();
         #[cfg(feature = "observer")]
         observer::tell(

@@ -164,7 +164,7 @@ pub mod __private {
         backoff::Backoff,
         breaker::{CircuitBreaker, CircuitOpen, Permit},
         budget::RetryBudget,
-        call::{Call, Label, Level, Nobody, Notify, Seen, notifier, notifier_by},
+        call::{Call, Label, Level, Nobody, Notify, Seen, notifier},
         decision::Decision,
         jitter::Jitter,
         limits::{AttemptTimeout, Failure, Limits, Reason, Started},

@@ -104,6 +104,43 @@ fn the_most_that_is_told_is_the_number_of_calls_that_can_follow() {
     assert_eq!(left, [(1, 3), (2, 2), (3, 1), (4, 0)]);
 }
 
+/// A function in a field, a closure that changes what the body does not use, and one that reads what
+/// an async body reads.
+#[tokio::test(start_paused = true)]
+async fn notify_is_any_function_of_an_event() {
+    struct Client {
+        listener: fn(&Event<'_, &'static str>),
+    }
+    impl Client {
+        #[retryable(max = 2, base_ms = 1, jitter = "none", on = "any", notify = self.listener)]
+        async fn down(&self) -> Result<(), &'static str> {
+            Err("down")
+        }
+
+        #[retryable(max = 2, backoff = "none", on = "any", notify = |event| seen.push(event.attempt))]
+        fn counted(&mut self, seen: &mut Vec<u32>) -> Result<(), &'static str> {
+            Err("down")
+        }
+    }
+    #[retryable(max = 2, base_ms = 1, on = "any", notify = |event| read(text, &given, event))]
+    async fn lent(text: &str, given: String) -> Result<(), String> {
+        Err(format!("{text} {given}"))
+    }
+    fn read(_: &str, _: &str, event: &Event<'_, String>) {
+        tell(event);
+    }
+    let mut client = Client { listener: tell };
+    tokio::spawn(async { lent("a", "b".into()).await.unwrap_err() })
+        .await
+        .unwrap();
+    assert_eq!(told().len(), 2);
+    client.down().await.unwrap_err();
+    assert_eq!(told(), ["1/2 down: 1ms", "2/2 down: attempts used up"]);
+    let mut seen = vec![0];
+    client.counted(&mut seen).unwrap_err();
+    assert_eq!(seen, [0, 1, 2]);
+}
+
 #[test]
 fn a_success_at_once_is_an_end_too() {
     #[retryable(notify = tell, on = "any")]

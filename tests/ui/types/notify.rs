@@ -37,9 +37,15 @@ fn f5(calls: &mut Vec<u32>) -> Result<u32, std::io::Error> {
     Ok(1)
 }
 
-#[retryable(on = "any", notify = |event| println!("{}", event.error.unwrap().kind()))]
-async fn f6() -> Result<u32, std::io::Error> {
-    Ok(1)
+struct Client {
+    listener: u32,
+}
+
+impl Client {
+    #[retryable(notify = self.listener)]
+    fn f6(&self) -> Result<u32, std::io::Error> {
+        Ok(1)
+    }
 }
 
 fn main() {}
