@@ -20,9 +20,11 @@ pub struct Attempts {
     previous: u64,
 }
 
-/// What follows a failed attempt.
+/// What follows an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
+    /// Nothing: the attempt succeeded
+    Done,
     /// No further attempt: the outcome is the call's
     Return(Reason),
     /// Another attempt, after this wait

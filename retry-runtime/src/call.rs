@@ -8,6 +8,7 @@ use std::{
 };
 
 use crate::{
+    attempts::Next,
     decision::Decision,
     event::{Event, Outcome, Step},
     limits::{Reason, Started},
@@ -180,7 +181,8 @@ impl<E, N: Notify<E>> Call<E, N> {
 
     /// An attempt has failed, and another one follows after a wait.
     #[inline]
-    pub fn retries(&mut self, seen: &Seen<'_, E>, wait: Duration, decision: Decision) {
+    pub fn retries(&mut self, seen: &Seen<'_, E>, wait: Duration, judged: Option<Decision>) {
+        let decision = judged.unwrap_or(Decision::Retry);
         // not there while somebody is told, so that a panic of theirs is not told to them
         if let Some(mut watched) = self.watched.take() {
             watched.tell(seen, Step::Retry { wait, decision }, &mut self.notify);
@@ -189,19 +191,13 @@ impl<E, N: Notify<E>> Call<E, N> {
         }
     }
 
-    /// The call ends with a success.
+    /// The call ends.
     #[inline]
-    pub fn succeeds(&mut self) {
-        self.ends(Outcome::Success, &Seen::NOTHING);
-    }
-
-    /// The call ends without one.
-    #[inline]
-    pub fn fails(&mut self, reason: Reason, seen: &Seen<'_, E>) {
-        self.ends(Outcome::Failure(reason), seen);
-    }
-
-    fn ends(&mut self, outcome: Outcome, seen: &Seen<'_, E>) {
+    pub fn ends(&mut self, end: Next, seen: &Seen<'_, E>) {
+        let outcome = match end {
+            Next::Return(reason) => Outcome::Failure(reason),
+            Next::Done | Next::Wait(_) => Outcome::Success,
+        };
         if let Some(mut watched) = self.watched.take() {
             watched.ends_wait();
             watched.tell(seen, Step::End(outcome), &mut self.notify);
@@ -219,7 +215,7 @@ impl<E, N: Notify<E>> Drop for Call<E, N> {
             } else {
                 Reason::Dropped
             };
-            self.fails(reason, &Seen::NOTHING);
+            self.ends(Next::Return(reason), &Seen::NOTHING);
         }
     }
 }

@@ -60,8 +60,8 @@ macro_rules! __retry {
                     $crate::__private::Result::Ok(__permit) => __permit,
                     $crate::__private::Result::Err($open) => {
                         let __outcome: $refused = $crate::__private::Result::Err($refusal);
-                        let __reason = $crate::__private::Reason::Breaker;
-                        break $crate::__retry!(@end [__attempts __call $notify $judge $recover] __reason, __outcome);
+                        let __end = $crate::__private::Next::Return($crate::__private::Reason::Breaker);
+                        break $crate::__retry!(@end [__attempts __call $notify $judge $recover] __end, __outcome);
                     }
                 };
             )?
@@ -72,11 +72,10 @@ macro_rules! __retry {
                 let __outcome = $crate::__retry!(@spanned $span [$label, __attempts] $($attempt)*);
                 // in variables, so that what an expression of the user's locks is not locked on
                 let __judged = $crate::__retry!(@judge __outcome, $judge);
-                match __judged {
+                let __next = match __judged {
                     $crate::__private::Option::None => {
                         $($crate::__private::Permit::success($permit);)?
-                        $crate::__events!($notify $crate::__private::Call::succeeds(&mut __call););
-                        break __outcome;
+                        $crate::__private::Next::Done
                     }
                     $crate::__private::Option::Some(__decision) => {
                         $(
@@ -84,30 +83,29 @@ macro_rules! __retry {
                             $crate::__private::record($permit, &__outcome, $counts);
                         )?
                         let __limits = $crate::__retry!(@limits $($limits)?);
-                        let __next = $crate::__private::Attempts::after_failure(
+                        $crate::__private::Attempts::after_failure(
                             &mut __attempts,
                             $crate::__events!(@policy $notify __call, $crate::__retry!(@policy $policy)),
                             __decision,
                             __limits,
-                        );
-                        match __next {
-                            $crate::__private::Next::Wait(__wait) => {
-                                $crate::__events!($notify $crate::__private::Call::retries(
-                                    &mut __call,
-                                    &$crate::__retry!(@seen __outcome, $judge),
-                                    __wait,
-                                    __decision,
-                                ););
-                                $crate::__retry!(
-                                    @hold [__attempts __call $notify $judge $recover]
-                                    __outcome, __wait, [$label] $kind $($wait)*
-                                )
-                            }
-                            $crate::__private::Next::Return(__reason) => {
-                                break $crate::__retry!(@end [__attempts __call $notify $judge $recover] __reason, __outcome);
-                            }
-                        }
+                        )
                     }
+                };
+                match __next {
+                    $crate::__private::Next::Wait(__wait) => {
+                        $crate::__events!($notify $crate::__private::Call::retries(
+                            &mut __call,
+                            &$crate::__retry!(@seen __outcome, $judge),
+                            __wait,
+                            __judged,
+                        ););
+                        $crate::__retry!(
+                            @hold [__attempts __call $notify $judge $recover]
+                            __outcome, __wait, [$label] $kind $($wait)*
+                        )
+                    }
+                    // the only way out of the loop, so that the outcome is made where it is returned
+                    __end => break $crate::__retry!(@end [__attempts __call $notify $judge $recover] __end, __outcome),
                 }
             };
             $crate::__retry!(@wait __wait, [$label] $kind $($wait)*);
@@ -226,8 +224,8 @@ macro_rules! __retry {
     (@hold $end:tt $outcome:ident, $wait:ident, $label:tt $kind:ident unless [$token:expr] late [$($late:expr)?] $($how:tt)*) => {{
         let __cancelled = $crate::__retry!(@cancelled $wait, $label $kind [$token] $($how)*);
         if __cancelled {
-            let __reason = $crate::__private::Reason::Cancelled;
-            break $crate::__retry!(@end $end __reason, $outcome);
+            let __end = $crate::__private::Next::Return($crate::__private::Reason::Cancelled);
+            break $crate::__retry!(@end $end __end, $outcome);
         }
         $($crate::__retry!(@late $end $outcome, $late);)?
         $wait
@@ -243,8 +241,8 @@ macro_rules! __retry {
     (@late $end:tt $outcome:ident, $late:expr) => {
         let __late = $late;
         if __late {
-            let __reason = $crate::__private::Reason::Deadline;
-            break $crate::__retry!(@end $end __reason, $outcome);
+            let __end = $crate::__private::Next::Return($crate::__private::Reason::Deadline);
+            break $crate::__retry!(@end $end __end, $outcome);
         }
     };
 
@@ -283,31 +281,33 @@ macro_rules! __retry {
         }
     };
 
-    (@end [$attempts:ident $call:ident $notify:tt $judge:tt $recover:tt] $reason:ident, $outcome:ident) => {{
-        $crate::__events!($notify $crate::__private::Call::fails(
+    (@end [$attempts:ident $call:ident $notify:tt $judge:tt $recover:tt] $end:ident, $outcome:ident) => {{
+        $crate::__events!($notify $crate::__private::Call::ends(
             &mut $call,
-            $reason,
+            $end,
             &$crate::__retry!(@seen $outcome, $judge),
         ););
-        $crate::__retry!(@recover $attempts, $reason, $outcome, $recover)
+        $crate::__retry!(@recover $attempts, $end, $outcome, $recover)
     }};
-    (@recover $attempts:ident, $reason:ident, $outcome:ident, ()) => {{
-        let _ = $reason;
+    (@recover $attempts:ident, $end:ident, $outcome:ident, ()) => {{
+        let _ = $end;
         $outcome
     }};
     // `some`: an error that was never worth a retry is not recovered from
-    (@recover $attempts:ident, $reason:ident, $outcome:ident, ($which:ident $started:ident |$failure:ident| $recovered:expr)) => {
-        match $outcome {
-            $crate::__private::Result::Err(__error) if $crate::__retry!(@recovers $which $reason) => {
+    (@recover $attempts:ident, $end:ident, $outcome:ident, ($which:ident $started:ident |$failure:ident| $recovered:expr)) => {
+        match ($end, $outcome) {
+            ($crate::__private::Next::Return(__reason), $crate::__private::Result::Err(__error))
+                if $crate::__retry!(@recovers $which __reason) =>
+            {
                 let $failure = $crate::__private::Failure::new(
                     __error,
                     $crate::__private::Attempts::failures(&$attempts),
                     $crate::__private::Started::elapsed(&$started),
-                    $reason,
+                    __reason,
                 );
                 $recovered
             }
-            __outcome => __outcome,
+            (_, __outcome) => __outcome,
         }
     };
     (@recovers all $reason:ident) => { true };
