@@ -8,7 +8,7 @@ use std::{
 };
 
 use crate::{
-    attempts::Next,
+    attempts::{Next, Wait},
     decision::Decision,
     event::{Event, Outcome, Step},
     limits::{Reason, Started},
@@ -181,11 +181,18 @@ impl<E, N: Notify<E>> Call<E, N> {
 
     /// An attempt has failed, and another one follows after a wait.
     #[inline]
-    pub fn retries(&mut self, seen: &Seen<'_, E>, wait: Duration, judged: Option<Decision>) {
+    pub fn retries(&mut self, seen: &Seen<'_, E>, wait: Wait, judged: Option<Decision>) {
         let decision = judged.unwrap_or(Decision::Retry);
         // not there while somebody is told, so that a panic of theirs is not told to them
         if let Some(mut watched) = self.watched.take() {
-            watched.tell(seen, Step::Retry { wait, decision }, &mut self.notify);
+            watched.tell(
+                seen,
+                Step::Retry {
+                    wait: wait.duration(),
+                    decision,
+                },
+                &mut self.notify,
+            );
             watched.begins_wait();
             self.watched = Some(watched);
         }
@@ -194,10 +201,7 @@ impl<E, N: Notify<E>> Call<E, N> {
     /// The call ends.
     #[inline]
     pub fn ends(&mut self, end: Next, seen: &Seen<'_, E>) {
-        let outcome = match end {
-            Next::Return(reason) => Outcome::Failure(reason),
-            Next::Done | Next::Wait(_) => Outcome::Success,
-        };
+        let outcome = end.reason().map_or(Outcome::Success, Outcome::Failure);
         if let Some(mut watched) = self.watched.take() {
             watched.ends_wait();
             watched.tell(seen, Step::End(outcome), &mut self.notify);
@@ -215,7 +219,7 @@ impl<E, N: Notify<E>> Drop for Call<E, N> {
             } else {
                 Reason::Dropped
             };
-            self.ends(Next::Return(reason), &Seen::NOTHING);
+            self.ends(Next::ended(reason), &Seen::NOTHING);
         }
     }
 }

@@ -8,12 +8,11 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
     task::Poll,
-    time::Duration,
 };
 
 use event_listener::{Event, Listener as _, listener};
 
-use crate::wait::is_over;
+use crate::{attempts::Wait, wait::is_over};
 
 /// Ends the waiting of retried calls, of threads and tasks alike.
 ///
@@ -78,7 +77,7 @@ pub trait CancelBlocking {
     fn is_cancelled(&self) -> bool;
 
     /// Blocks the thread, at most for `wait`; says whether the call was cancelled meanwhile.
-    fn wait(&self, wait: Duration) -> bool;
+    fn wait(&self, wait: Wait) -> bool;
 }
 
 /// What an async function can be cancelled by.
@@ -99,11 +98,11 @@ impl CancelBlocking for CancelToken {
         self.is_cancelled()
     }
 
-    fn wait(&self, wait: Duration) -> bool {
+    fn wait(&self, wait: Wait) -> bool {
         listener!(self.0.changed => listener);
         // a token cancelled before there was a listener tells nobody
         if !self.is_cancelled() && !is_over(wait) {
-            listener.wait_timeout(wait);
+            listener.wait_timeout(wait.duration());
         }
         self.is_cancelled()
     }
@@ -141,7 +140,7 @@ macro_rules! as_its_target {
                     (**self).is_cancelled()
                 }
 
-                fn wait(&self, wait: Duration) -> bool {
+                fn wait(&self, wait: Wait) -> bool {
                     (**self).wait(wait)
                 }
             }

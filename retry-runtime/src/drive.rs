@@ -54,13 +54,13 @@ macro_rules! __retry {
             );
         );
         loop {
-            $(let $name = $crate::__private::Attempts::current(&__attempts, $crate::__retry!(@policy $policy), $remaining);)?
+            $(let $name = $crate::__private::Attempts::current(__attempts, $crate::__retry!(@policy $policy), $remaining);)?
             $(
                 let $permit = match $crate::__private::CircuitBreaker::try_acquire($breaker) {
                     $crate::__private::Result::Ok(__permit) => __permit,
                     $crate::__private::Result::Err($open) => {
                         let __outcome: $refused = $crate::__private::Result::Err($refusal);
-                        let __end = $crate::__private::Next::Return($crate::__private::Reason::Breaker);
+                        let __end = $crate::__private::Next::ended($crate::__private::Reason::Breaker);
                         break $crate::__retry!(@end [__attempts __call $notify $judge $recover] __end, __outcome);
                     }
                 };
@@ -75,7 +75,7 @@ macro_rules! __retry {
                 let __next = match __judged {
                     $crate::__private::Option::None => {
                         $($crate::__private::Permit::success($permit);)?
-                        $crate::__private::Next::Done
+                        $crate::__private::Next::DONE
                     }
                     $crate::__private::Option::Some(__decision) => {
                         $(
@@ -83,16 +83,18 @@ macro_rules! __retry {
                             $crate::__private::record($permit, &__outcome, $counts);
                         )?
                         let __limits = $crate::__retry!(@limits $($limits)?);
-                        $crate::__private::Attempts::after_failure(
-                            &mut __attempts,
+                        let (__failed, __next) = $crate::__private::Attempts::after_failure(
+                            __attempts,
                             $crate::__events!(@policy $notify __call, $crate::__retry!(@policy $policy)),
                             __decision,
                             __limits,
-                        )
+                        );
+                        __attempts = __failed;
+                        __next
                     }
                 };
-                match __next {
-                    $crate::__private::Next::Wait(__wait) => {
+                match $crate::__private::Next::wait(__next) {
+                    $crate::__private::Option::Some(__wait) => {
                         $crate::__events!($notify $crate::__private::Call::retries(
                             &mut __call,
                             &$crate::__retry!(@seen __outcome, $judge),
@@ -105,7 +107,9 @@ macro_rules! __retry {
                         )
                     }
                     // the only way out of the loop, so that the outcome is made where it is returned
-                    __end => break $crate::__retry!(@end [__attempts __call $notify $judge $recover] __end, __outcome),
+                    $crate::__private::Option::None => {
+                        break $crate::__retry!(@end [__attempts __call $notify $judge $recover] __next, __outcome);
+                    }
                 }
             };
             $crate::__retry!(@wait __wait, [$label] $kind $($wait)*);
@@ -224,7 +228,7 @@ macro_rules! __retry {
     (@hold $end:tt $outcome:ident, $wait:ident, $label:tt $kind:ident unless [$token:expr] late [$($late:expr)?] $($how:tt)*) => {{
         let __cancelled = $crate::__retry!(@cancelled $wait, $label $kind [$token] $($how)*);
         if __cancelled {
-            let __end = $crate::__private::Next::Return($crate::__private::Reason::Cancelled);
+            let __end = $crate::__private::Next::ended($crate::__private::Reason::Cancelled);
             break $crate::__retry!(@end $end __end, $outcome);
         }
         $($crate::__retry!(@late $end $outcome, $late);)?
@@ -241,7 +245,7 @@ macro_rules! __retry {
     (@late $end:tt $outcome:ident, $late:expr) => {
         let __late = $late;
         if __late {
-            let __end = $crate::__private::Next::Return($crate::__private::Reason::Deadline);
+            let __end = $crate::__private::Next::ended($crate::__private::Reason::Deadline);
             break $crate::__retry!(@end $end __end, $outcome);
         }
     };
@@ -260,24 +264,24 @@ macro_rules! __retry {
     };
     (@wait $wait:ident, $label:tt blocking with |$given:ident| $($sleep:tt)*) => {
         if !$crate::__private::is_over($wait) {
-            let $given = $wait;
+            let $given = $crate::__private::Wait::duration($wait);
             $($sleep)*
         }
     };
     (@wait $wait:ident, $label:tt task with |$given:ident| $sleep:expr) => {
-        if $crate::__private::is_zero($wait) {
+        if $crate::__private::Wait::is_zero($wait) {
             $crate::__private::yield_now().await
         } else {
-            let $given = $wait;
+            let $given = $crate::__private::Wait::duration($wait);
             $sleep
         }
     };
     (@wait $wait:ident, $label:tt blocking) => { $crate::__private::block($wait) };
     (@wait $wait:ident, [$label:expr] task) => {
-        if $crate::__private::is_zero($wait) {
+        if $crate::__private::Wait::is_zero($wait) {
             $crate::__private::yield_now().await
         } else {
-            $crate::__pause!($wait, $label)
+            $crate::__pause!($crate::__private::Wait::duration($wait), $label)
         }
     };
 
@@ -295,13 +299,13 @@ macro_rules! __retry {
     }};
     // `some`: an error that was never worth a retry is not recovered from
     (@recover $attempts:ident, $end:ident, $outcome:ident, ($which:ident $started:ident |$failure:ident| $recovered:expr)) => {
-        match ($end, $outcome) {
-            ($crate::__private::Next::Return(__reason), $crate::__private::Result::Err(__error))
+        match ($crate::__private::Next::reason($end), $outcome) {
+            ($crate::__private::Option::Some(__reason), $crate::__private::Result::Err(__error))
                 if $crate::__retry!(@recovers $which __reason) =>
             {
                 let $failure = $crate::__private::Failure::new(
                     __error,
-                    $crate::__private::Attempts::failures(&$attempts),
+                    $crate::__private::Attempts::failures($attempts),
                     $crate::__private::Started::elapsed(&$started),
                     __reason,
                 );

@@ -126,14 +126,14 @@ macro_rules! __seen {
 #[macro_export]
 macro_rules! __spanned {
     ($name:expr, $attempts:ident, blocking $attempt:expr) => {{
-        let __span = $crate::__private::attempt_span($name, &$attempts);
+        let __span = $crate::__private::attempt_span($name, $attempts);
         let __entered = $crate::__private::Span::enter(&__span);
         $attempt
     }};
     ($name:expr, $attempts:ident, task $attempt:expr) => {
         $crate::__private::Instrument::instrument(
             async { $attempt },
-            $crate::__private::attempt_span($name, &$attempts),
+            $crate::__private::attempt_span($name, $attempts),
         )
         .await
     };

@@ -160,7 +160,7 @@ pub mod __private {
 
     pub use crate::{
         __retry as retry,
-        attempts::{Attempts, Next},
+        attempts::{Attempts, Next, Wait},
         backoff::Backoff,
         breaker::{CircuitBreaker, CircuitOpen, Permit},
         budget::RetryBudget,

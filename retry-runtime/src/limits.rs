@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::budget::RetryBudget;
+use crate::{attempts::Wait, budget::RetryBudget};
 
 /// Why a call that failed was not tried again, or ended without its own success.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -91,13 +91,19 @@ impl<'a> Limits<'a> {
         self.budget.is_none_or(RetryBudget::withdraw)
     }
 
+    /// Whether nothing but the policy can end the call now.
+    pub(crate) const fn are_none(&self) -> bool {
+        self.remaining.is_none() && self.budget.is_none() && !self.cancelled
+    }
+
     pub(crate) const fn is_cancelled(&self) -> bool {
         self.cancelled
     }
 
     /// Whether the wait ends before the deadline, so that an attempt can follow.
-    pub(crate) fn fits(&self, wait: Duration) -> bool {
-        self.remaining.is_none_or(|remaining| wait < remaining)
+    pub(crate) fn fits(&self, wait: Wait) -> bool {
+        self.remaining
+            .is_none_or(|remaining| wait.duration() < remaining)
     }
 }
 

@@ -170,6 +170,11 @@ impl Policy {
         }
     }
 
+    /// Whether a retry follows at once, whatever the jitter.
+    pub(crate) const fn never_waits(&self) -> bool {
+        matches!(self.backoff, Backoff::None)
+    }
+
     /// The longest accepted hint of the other side.
     pub(crate) const fn longest_hint(&self) -> Duration {
         self.hint_cap

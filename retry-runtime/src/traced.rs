@@ -93,7 +93,7 @@ fn millis(time: Duration) -> f64 {
 }
 
 /// The span of the attempt that is about to begin, below that of the caller.
-pub fn attempt_span(name: &'static str, attempts: &Attempts) -> Span {
+pub fn attempt_span(name: &'static str, attempts: Attempts) -> Span {
     let attempt = attempts.failures().saturating_add(1);
     tracing::info_span!(target: "retry_runtime", "attempt", code.function.name = name, retry.attempt = attempt)
 }

@@ -4,22 +4,24 @@ use std::{
     future::{self, Future},
     pin::{Pin, pin},
     task::Poll,
-    time::Duration,
 };
 
+use crate::attempts::Wait;
+
 /// Blocks the thread.
-pub fn block(wait: Duration) {
+#[inline]
+pub fn block(wait: Wait) {
     if !is_over(wait) {
         #[expect(clippy::disallowed_methods, reason = "the one place that blocks")]
-        std::thread::sleep(wait);
+        std::thread::sleep(wait.duration());
     }
 }
 
 /// Whether a thread need not block: there is no wait, or its time is virtual.
 #[inline]
-pub fn is_over(wait: Duration) -> bool {
+pub fn is_over(wait: Wait) -> bool {
     #[cfg(feature = "testing")]
-    if crate::testing::passes(wait) {
+    if crate::testing::passes(wait.duration()) {
         return true;
     }
     wait.is_zero()
