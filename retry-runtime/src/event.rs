@@ -114,7 +114,7 @@ impl<E> Event<'_, E> {
         }
     }
 
-    /// How many retries were made, or have at least been waited for, before this event.
+    /// How many retries were made before this event: the attempts after the first one.
     pub const fn retries(&self) -> u32 {
         self.attempt.saturating_sub(1)
     }

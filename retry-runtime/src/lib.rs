@@ -91,6 +91,8 @@ pub use event::{Cause, Event, Outcome, Step};
 pub use hint::{retry_after, retry_after_at};
 pub use jitter::Jitter;
 pub use limits::{AttemptTimeout, Failure, Reason};
+#[cfg(feature = "metrics")]
+pub use metered::describe_metrics;
 #[cfg(feature = "observer")]
 pub use observer::{ObserverAlreadySet, set_observer};
 pub use policy::Policy;
