@@ -34,7 +34,10 @@
 //! | `cancel` | `CancelToken`, which ends the waits of threads and tasks | no |
 //! | `tokio-util` | its `CancellationToken` for async functions | no |
 //! | `timer` | async waits anywhere, on a timer thread | no |
-//! | `testing` | for tests: instant waits, or no retries at all | no |
+//! | `observer` | a function that sees the events of every call in the process | no |
+//! | `tracing` | retries and ends of calls as events of `tracing`, and spans of attempts | no |
+//! | `metrics` | counters, gauges and histograms through the crate `metrics` | no |
+//! | `testing` | for tests: instant waits, no retries, pinned jitter, recorded calls, virtual time | no |
 //!
 //! An async function needs one of `tokio`, `smol` and `timer`, or `sleep = "path"`; a sync function blocks its
 //! thread and needs none. With `tokio` alone, a wait outside of a tokio runtime panics and says
