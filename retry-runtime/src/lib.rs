@@ -21,6 +21,9 @@
 //! - [`Transient`] and [`Decision`] say which errors are worth another attempt.
 //! - [`RetryBudget`] and [`CircuitBreaker`] protect the other side from retries. Functions that
 //!   call the same service share them.
+//! - [`Event`] is what a call tells of its retries and its end: to `notify`, and by feature to an
+//!   observer, to `tracing`, or as metrics, whose table is in
+//!   [`describe_metrics`](fn.describe_metrics.html).
 //!
 //! # Features
 //!
