@@ -12,15 +12,15 @@ use crate::{decision::Decision, limits::Reason};
 ///
 /// ```
 /// # #[cfg(feature = "macros")] {
-/// use retry_runtime::{Event, Step, retryable};
+/// use retry_runtime::{Event, retryable};
 /// use std::sync::Mutex;
 ///
 /// static LOG: Mutex<Vec<String>> = Mutex::new(Vec::new());
 ///
 /// fn log(event: &Event<'_, &str>) {
-///     LOG.lock().unwrap().push(match event.step {
-///         Step::Retry { wait, .. } => format!("{}/{}: {wait:?}", event.attempt, event.max.unwrap()),
-///         Step::End(outcome) => format!("{outcome} at {}", event.attempt),
+///     LOG.lock().unwrap().push(match (event.wait(), event.outcome()) {
+///         (Some(wait), _) => format!("{}/{}: {wait:?}", event.attempt, event.max.unwrap()),
+///         (_, outcome) => format!("{} at {}", outcome.unwrap(), event.attempt),
 ///     });
 /// }
 ///
