@@ -126,6 +126,17 @@ pub enum BreakerState {
     HalfOpen,
 }
 
+impl State {
+    /// Without who holds it there.
+    const fn seen(self) -> BreakerState {
+        match self {
+            Self::Closed | Self::HeldClosed => BreakerState::Closed,
+            Self::Open | Self::HeldOpen => BreakerState::Open,
+            Self::HalfOpen => BreakerState::HalfOpen,
+        }
+    }
+}
+
 impl CircuitBreaker {
     const_fn! {
         /// Opens for a minute when half of the last hundred calls have failed.
@@ -235,11 +246,7 @@ impl CircuitBreaker {
     /// The state as it was left by the last call: an open breaker becomes half-open when a call
     /// asks, not before.
     pub fn state(&self) -> BreakerState {
-        match Word(self.head.load(Ordering::Acquire)).state() {
-            State::Closed | State::HeldClosed => BreakerState::Closed,
-            State::Open | State::HeldOpen => BreakerState::Open,
-            State::HalfOpen => BreakerState::HalfOpen,
-        }
+        Word(self.head.load(Ordering::Acquire)).state().seen()
     }
 
     /// Opens the breaker and holds it open, whatever the time, until [`reset`](Self::reset) or
@@ -470,8 +477,8 @@ impl CircuitBreaker {
             .compare_exchange(head.0, next.0, Ordering::AcqRel, Ordering::Relaxed)
             .is_ok();
         #[cfg(feature = "metrics")]
-        if exchanged && head.state() != next.state() {
-            metered::breaker_changed(self);
+        if exchanged && head.state().seen() != next.state().seen() {
+            metered::breaker_changed(self, next.state().seen());
         }
         exchanged
     }

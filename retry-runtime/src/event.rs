@@ -12,15 +12,15 @@ use crate::{decision::Decision, limits::Reason};
 ///
 /// ```
 /// # #[cfg(feature = "macros")] {
-/// use retry_runtime::{Event, Step, retryable};
+/// use retry_runtime::{Event, retryable};
 /// use std::sync::Mutex;
 ///
 /// static LOG: Mutex<Vec<String>> = Mutex::new(Vec::new());
 ///
 /// fn log(event: &Event<'_, &str>) {
-///     LOG.lock().unwrap().push(match event.step {
-///         Step::Retry { wait, .. } => format!("{}/{}: {wait:?}", event.attempt, event.max.unwrap()),
-///         Step::End(outcome) => format!("{outcome} at {}", event.attempt),
+///     LOG.lock().unwrap().push(match (event.wait(), event.outcome()) {
+///         (Some(wait), _) => format!("{}/{}: {wait:?}", event.attempt, event.max.unwrap()),
+///         (_, outcome) => format!("{} at {}", outcome.unwrap(), event.attempt),
 ///     });
 /// }
 ///
@@ -115,7 +115,7 @@ impl<E> Event<'_, E> {
         }
     }
 
-    /// How many retries were made, or have at least been waited for, before this event.
+    /// How many retries were made before this event: the attempts after the first one.
     pub const fn retries(&self) -> u32 {
         self.attempt.saturating_sub(1)
     }

@@ -21,6 +21,9 @@
 //! - [`Transient`] and [`Decision`] say which errors are worth another attempt.
 //! - [`RetryBudget`] and [`CircuitBreaker`] protect the other side from retries. Functions that
 //!   call the same service share them.
+//! - [`Event`] is what a call tells of its retries and its end: to `notify`, and by feature to an
+//!   observer, to `tracing`, or as metrics, whose table is in
+//!   [`describe_metrics`](fn.describe_metrics.html).
 //!
 //! # Features
 //!
@@ -34,7 +37,12 @@
 //! | `cancel` | `CancelToken`, which ends the waits of threads and tasks | no |
 //! | `tokio-util` | its `CancellationToken` for async functions | no |
 //! | `timer` | async waits anywhere, on a timer thread | no |
-//! | `testing` | for tests: instant waits, or no retries at all | no |
+//! | `observer` | a function that sees the events of every call in the process | no |
+//! | `tracing` | retries and ends of calls as events of `tracing`, and spans of attempts | no |
+//! | `metrics` | counters, gauges and histograms through the crate `metrics` | no |
+//! | `sites` | a list of all retried functions, and overrides of their policies by name, from the environment | no |
+//! | `serde` | overrides from a configuration | no |
+//! | `testing` | for tests: instant waits, no retries, pinned jitter, recorded calls, virtual time | no |
 //!
 //! An async function needs one of `tokio`, `smol` and `timer`, or `sleep = "path"`; a sync function blocks its
 //! thread and needs none. With `tokio` alone, a wait outside of a tokio runtime panics and says
@@ -96,6 +104,8 @@ pub use event::{Cause, Event, Outcome, Step};
 pub use hint::{retry_after, retry_after_at};
 pub use jitter::Jitter;
 pub use limits::{AttemptTimeout, Failure, Reason};
+#[cfg(feature = "metrics")]
+pub use metered::describe_metrics;
 #[cfg(feature = "observer")]
 pub use observer::{ObserverAlreadySet, set_observer};
 #[cfg(feature = "sites")]

@@ -4,4 +4,5 @@ mod figures;
 mod metered;
 mod notify;
 mod order;
+mod table;
 mod traced;

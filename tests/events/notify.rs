@@ -391,10 +391,7 @@ fn the_observer_sees_an_error_by_the_best_that_its_type_can_do() {
         Err(Nothing)
     }
     #[retryable(max = 1, on = "any")]
-    fn parameter<E: Display>(error: E) -> Result<(), (E, u8)>
-    where
-        E: Clone,
-    {
+    fn parameter<E: Clone>(error: E) -> Result<(), (E, u8)> {
         Err((error.clone(), 1))
     }
     #[retryable(max = 1, on = "any", clone(error))]
