@@ -1,11 +1,7 @@
 //! Promise 24: the switches for one thread. These tests run in parallel, and do not disturb one
 //! another.
 
-use std::{
-    sync::mpsc::sync_channel,
-    thread,
-    time::{Duration, Instant},
-};
+use std::{sync::mpsc::sync_channel, thread, time::Duration};
 
 use retry_runtime::{
     BreakerState, CancelToken, CircuitBreaker, CircuitOpen, Jitter, Outcome, Policy, Reason,
@@ -150,7 +146,6 @@ fn time_passes_by_waiting_for_deadlines_breakers_and_budgets() {
     fn guarded(breaker: &CircuitBreaker) -> Result<(), Refused> {
         Err(Refused::Down)
     }
-    let real = Instant::now();
     let time = testing::virtual_time();
     let recording = testing::on_this_thread::record();
     // one retry in a second is paid for, one tenth of a second late
@@ -168,7 +163,6 @@ fn time_passes_by_waiting_for_deadlines_breakers_and_budgets() {
     testing::advance(Duration::from_secs(1));
     assert_eq!(guarded(&breaker), Err(Refused::Down));
     assert!(time.elapsed() >= Duration::from_secs(70));
-    assert!(real.elapsed() < time.elapsed());
 }
 
 #[test]
