@@ -3,7 +3,7 @@
 //!
 //! Enable the feature `testing` under `[dev-dependencies]` only. What is switched stays switched
 //! until its guard is dropped. The switches are looked at when an attempt has failed, and cost a
-//! success nothing; a recording is asked for when a call begins.
+//! success nothing; whether there is a recording is asked when a call begins.
 //!
 //! | | whole process | this thread |
 //! |---|---|---|

@@ -4,7 +4,10 @@ use std::{
     cell::RefCell,
     fmt,
     marker::PhantomData,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -122,6 +125,9 @@ type Events = Arc<Mutex<Vec<Recorded>>>;
 
 static PROCESS: Mutex<Vec<Events>> = Mutex::new(Vec::new());
 
+/// How many there are, of the process and of threads, so that a call that begins need not ask all.
+static RECORDINGS: AtomicUsize = AtomicUsize::new(0);
+
 thread_local! {
     static THREAD: RefCell<Vec<Events>> = const { RefCell::new(Vec::new()) };
 }
@@ -154,6 +160,7 @@ impl Recording {
     }
 
     fn new(everywhere: bool) -> Self {
+        RECORDINGS.fetch_add(1, Ordering::Relaxed);
         Self {
             events: Events::default(),
             everywhere,
@@ -207,6 +214,7 @@ impl Recording {
 
 impl Drop for Recording {
     fn drop(&mut self) {
+        RECORDINGS.fetch_sub(1, Ordering::Relaxed);
         let others = |all: &mut Vec<Events>| {
             all.retain(|events| !Arc::ptr_eq(events, &self.events));
         };
@@ -218,9 +226,10 @@ impl Drop for Recording {
     }
 }
 
-/// Whether anything is being recorded.
+/// Whether anything is being recorded, perhaps by another thread for itself.
+#[inline]
 pub(crate) fn records() -> bool {
-    THREAD.with_borrow(|all| !all.is_empty()) || in_process(|all| !all.is_empty())
+    RECORDINGS.load(Ordering::Relaxed) > 0
 }
 
 /// Adds an event to all recordings.
