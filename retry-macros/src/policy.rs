@@ -5,13 +5,17 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{Expr, Ident, Lit, spanned::Spanned as _};
 
 use crate::{
-    args::value,
+    args::{Keyed, value},
     check::Plan,
     constants::Known,
     errors::under,
     private::Private,
     values::{Count, Delays, Factor, Jitter, Millis, Number, Predicate},
 };
+
+/// Those of the runtime's `Policy`, which checks whatever is not known here.
+pub(crate) const DEFAULT_BASE_MS: u64 = 200;
+pub(crate) const DEFAULT_CAP_MS: u64 = 30_000;
 
 /// A call on the policy under construction, and the checks of the part it sets.
 struct Setter {
@@ -187,6 +191,11 @@ fn check(value: &impl ToTokens, method: &str, private: &Private) -> Check {
     }
 }
 
+/// A literal, or the default; `None` where it is known later.
+fn known(millis: Option<&Keyed<Millis>>, default: u64) -> Option<u64> {
+    millis.map_or(Some(default), |keyed| keyed.value.0.literal)
+}
+
 /// In an order in which each check finds the parts that it compares.
 fn setters(plan: &Plan, private: &Private) -> Vec<Setter> {
     let args = &plan.args;
@@ -219,12 +228,18 @@ fn setters(plan: &Plan, private: &Private) -> Vec<Setter> {
             .extend(in_range(number, "require_millis", private));
         setter
     };
+    // literals are compared here, which costs a program less to compile than a constant that does it
+    let fits = args.policy.is_none()
+        && known(args.base.as_ref(), DEFAULT_BASE_MS)
+            .zip(known(args.cap.as_ref(), DEFAULT_CAP_MS))
+            .is_some_and(|(base, cap)| base <= cap && cap > 0);
+    let unless_fits = |checks: &'static [&'static str]| if fits { &[][..] } else { checks };
     let max = value(args.max.as_ref()).map(|max| match max {
         Count::Unlimited => always(quote! { .unlimited() }),
         Count::Calls(number) => count(number),
     });
-    let base =
-        value(args.base.as_ref()).map(|base| millis(base, quote! { base_ms }, &["check_base"]));
+    let base = value(args.base.as_ref())
+        .map(|base| millis(base, quote! { base_ms }, unless_fits(&["check_base"])));
     let factor = value(args.factor.as_ref()).map(|Factor(number)| {
         let value = float(number, plan.known(&number.expr), private);
         checked(&number.expr, quote! { .factor(#value) }, &["check_factor"])
@@ -235,11 +250,11 @@ fn setters(plan: &Plan, private: &Private) -> Vec<Setter> {
     });
     let delays = value(args.delays.as_ref()).map(|delays| delays_setter(delays, plan, private));
     // a base above the cap is reported under the base where there is one
-    let cap_checks: &[_] = if base.is_some() {
+    let cap_checks = unless_fits(if base.is_some() {
         &["check_cap"]
     } else {
         &["check_cap", "check_base"]
-    };
+    });
     let hint_cap =
         value(args.hint_cap.as_ref()).map(|cap| millis(cap, quote! { hint_cap_ms }, &[]));
     let cap = value(args.cap.as_ref()).map(|cap| millis(cap, quote! { cap_ms }, cap_checks));
