@@ -112,6 +112,33 @@ fn the_newest_pin_counts_and_each_guard_takes_its_own_away() {
     drop(third);
 }
 
+#[test]
+fn time_goes_on_when_the_last_of_several_guards_is_dropped_in_any_order() {
+    let first = testing::virtual_time();
+    testing::advance(Duration::from_secs(1));
+    let second = testing::virtual_time();
+    testing::advance(Duration::from_secs(2));
+    assert_eq!(
+        (first.elapsed(), second.elapsed()),
+        (Duration::from_secs(3), Duration::from_secs(2))
+    );
+    drop(first);
+    testing::advance(Duration::from_secs(4));
+    assert_eq!(second.elapsed(), Duration::from_secs(6));
+    drop(second);
+    // where time is not virtual, it can not be advanced
+    testing::advance(Duration::from_secs(8));
+    assert_eq!(testing::virtual_time().elapsed(), Duration::ZERO);
+    let wait = Duration::from_millis(20);
+    let policy = Policy::new().max(2).base(wait).jitter(Jitter::None);
+    let recording = testing::on_this_thread::record();
+    policy
+        .on(|_: &()| true)
+        .retry(|| Err::<(), ()>(()))
+        .unwrap_err();
+    assert!(recording.events()[1].elapsed >= wait);
+}
+
 #[derive(Debug, PartialEq, Eq)]
 enum Refused {
     Down,
