@@ -1,7 +1,7 @@
 //! Promise 24: the switches for one thread. These tests run in parallel, and do not disturb one
 //! another.
 
-use std::{sync::mpsc::sync_channel, thread, time::Duration};
+use std::{fmt, sync::mpsc::sync_channel, thread, time::Duration};
 
 use retry_runtime::{
     BreakerState, CancelToken, CircuitBreaker, CircuitOpen, Jitter, Outcome, Policy, Reason,
@@ -269,4 +269,29 @@ fn a_recording_of_the_process_sees_other_threads_and_one_of_a_thread_does_not() 
     assert_eq!(everywhere.calls_of("elsewhere").len(), 1);
     assert_eq!(here.calls_of("elsewhere").len(), 0);
     assert_eq!(everywhere.calls_of("else").len(), 0);
+}
+
+/// An error whose text is asked for from somewhere.
+struct Remote;
+
+impl fmt::Display for Remote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        #[retryable(max = 2, backoff = "none", on = "any", name = "text")]
+        fn text() -> Result<(), &'static str> {
+            Err("no text")
+        }
+        f.write_str(text().unwrap_err())
+    }
+}
+
+#[test]
+fn the_text_of_a_recorded_error_may_make_calls_that_are_recorded_too() {
+    #[retryable(max = 1, on = "any", name = "remote")]
+    fn remote() -> Result<(), Remote> {
+        Err(Remote)
+    }
+    let recording = testing::on_this_thread::record();
+    assert!(remote().is_err());
+    assert_eq!(recording.calls_of("text")[0].attempts(), 2);
+    assert_eq!(recording.calls_of("remote")[0].errors(), ["no text"]);
 }

@@ -225,10 +225,15 @@ pub(crate) fn records() -> bool {
 
 /// Adds an event to all recordings.
 pub(crate) fn record(event: &Event<'_>) {
+    if !records() {
+        return;
+    }
+    // before anything is locked: what shows the error may itself make retried calls
+    let recorded = Recorded::new(event);
     let add = |all: &mut Vec<Events>| {
         for events in all {
             let mut events = events.lock().unwrap_or_else(PoisonError::into_inner);
-            events.push(Recorded::new(event));
+            events.push(recorded.clone());
         }
     };
     THREAD.with_borrow_mut(add);
