@@ -2,6 +2,7 @@
 
 use std::{
     cell::RefCell,
+    collections::BTreeMap,
     fmt,
     marker::PhantomData,
     sync::{Arc, Mutex, PoisonError},
@@ -172,13 +173,10 @@ impl Recording {
     /// The calls so far, in the order of their first events.
     pub fn calls(&self) -> Vec<Timeline> {
         let mut calls: Vec<Timeline> = Vec::new();
+        let mut places = BTreeMap::new();
         for event in self.events() {
-            let of_call = |call: &&mut Timeline| {
-                call.events
-                    .first()
-                    .is_some_and(|first| first.call == event.call)
-            };
-            match calls.iter_mut().find(of_call) {
+            let place = *places.entry(event.call).or_insert(calls.len());
+            match calls.get_mut(place) {
                 Some(call) => call.events.push(event),
                 None => calls.push(Timeline {
                     name: event.name,
