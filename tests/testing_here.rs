@@ -1,7 +1,7 @@
 //! Promise 24: the switches for one thread. These tests run in parallel, and do not disturb one
 //! another.
 
-use std::{sync::mpsc::sync_channel, thread, time::Duration};
+use std::{fmt, sync::mpsc::sync_channel, thread, time::Duration};
 
 use retry_runtime::{
     BreakerState, CancelToken, CircuitBreaker, CircuitOpen, Jitter, Outcome, Policy, Reason,
@@ -110,6 +110,33 @@ fn the_newest_pin_counts_and_each_guard_takes_its_own_away() {
     let third = testing::on_this_thread::pin_jitter(0.0);
     assert_eq!(waits(), 0);
     drop(third);
+}
+
+#[test]
+fn time_goes_on_when_the_last_of_several_guards_is_dropped_in_any_order() {
+    let first = testing::virtual_time();
+    testing::advance(Duration::from_secs(1));
+    let second = testing::virtual_time();
+    testing::advance(Duration::from_secs(2));
+    assert_eq!(
+        (first.elapsed(), second.elapsed()),
+        (Duration::from_secs(3), Duration::from_secs(2))
+    );
+    drop(first);
+    testing::advance(Duration::from_secs(4));
+    assert_eq!(second.elapsed(), Duration::from_secs(6));
+    drop(second);
+    // where time is not virtual, it can not be advanced
+    testing::advance(Duration::from_secs(8));
+    assert_eq!(testing::virtual_time().elapsed(), Duration::ZERO);
+    let wait = Duration::from_millis(20);
+    let policy = Policy::new().max(2).base(wait).jitter(Jitter::None);
+    let recording = testing::on_this_thread::record();
+    policy
+        .on(|_: &()| true)
+        .retry(|| Err::<(), ()>(()))
+        .unwrap_err();
+    assert!(recording.events()[1].elapsed >= wait);
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -242,4 +269,40 @@ fn a_recording_of_the_process_sees_other_threads_and_one_of_a_thread_does_not() 
     assert_eq!(everywhere.calls_of("elsewhere").len(), 1);
     assert_eq!(here.calls_of("elsewhere").len(), 0);
     assert_eq!(everywhere.calls_of("else").len(), 0);
+}
+
+/// An error whose text is asked for from somewhere.
+struct Remote;
+
+impl fmt::Display for Remote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        #[retryable(max = 2, backoff = "none", on = "any", name = "text")]
+        fn text() -> Result<(), &'static str> {
+            Err("no text")
+        }
+        f.write_str(text().unwrap_err())
+    }
+}
+
+#[test]
+fn the_text_of_a_recorded_error_may_make_calls_that_are_recorded_too() {
+    #[retryable(max = 1, on = "any", name = "remote")]
+    fn remote() -> Result<(), Remote> {
+        Err(Remote)
+    }
+    let recording = testing::on_this_thread::record();
+    assert!(remote().is_err());
+    assert_eq!(recording.calls_of("text")[0].attempts(), 2);
+    assert_eq!(recording.calls_of("remote")[0].errors(), ["no text"]);
+}
+
+/// Where each event is looked for among all calls, this takes minutes.
+#[test]
+fn many_recorded_calls_are_put_in_order_in_no_time() {
+    let recording = testing::on_this_thread::record();
+    for _ in 0..100_000 {
+        let call = Policy::new().on(|_: &()| false).retry(|| Ok::<(), ()>(()));
+        assert_eq!(call, Ok(()));
+    }
+    assert_eq!(recording.calls().len(), 100_000);
 }

@@ -2,6 +2,7 @@
 
 use std::{
     cell::RefCell,
+    collections::BTreeMap,
     fmt,
     marker::PhantomData,
     sync::{
@@ -179,13 +180,10 @@ impl Recording {
     /// The calls so far, in the order of their first events.
     pub fn calls(&self) -> Vec<Timeline> {
         let mut calls: Vec<Timeline> = Vec::new();
+        let mut places = BTreeMap::new();
         for event in self.events() {
-            let of_call = |call: &&mut Timeline| {
-                call.events
-                    .first()
-                    .is_some_and(|first| first.call == event.call)
-            };
-            match calls.iter_mut().find(of_call) {
+            let place = *places.entry(event.call).or_insert(calls.len());
+            match calls.get_mut(place) {
                 Some(call) => call.events.push(event),
                 None => calls.push(Timeline {
                     name: event.name,
@@ -234,10 +232,15 @@ pub(crate) fn records() -> bool {
 
 /// Adds an event to all recordings.
 pub(crate) fn record(event: &Event<'_>) {
+    if !records() {
+        return;
+    }
+    // before anything is locked: what shows the error may itself make retried calls
+    let recorded = Recorded::new(event);
     let add = |all: &mut Vec<Events>| {
         for events in all {
             let mut events = events.lock().unwrap_or_else(PoisonError::into_inner);
-            events.push(Recorded::new(event));
+            events.push(recorded.clone());
         }
     };
     THREAD.with_borrow_mut(add);

@@ -8,6 +8,7 @@ use std::{
 
 thread_local! {
     static NOW: Cell<Option<Instant>> = const { Cell::new(None) };
+    static GUARDS: Cell<usize> = const { Cell::new(0) };
 }
 
 /// Stops the time of this thread. From now on it passes only by the waits of blocking calls, which
@@ -39,25 +40,25 @@ thread_local! {
 /// ```
 pub fn virtual_time() -> VirtualTime {
     #[expect(clippy::disallowed_methods, reason = "where the time stops")]
-    let start = Instant::now();
+    let start = now().unwrap_or_else(Instant::now);
+    NOW.set(Some(start));
+    GUARDS.set(GUARDS.get().saturating_add(1));
     VirtualTime {
-        outer: NOW.replace(Some(start)),
         start,
         stays: PhantomData,
     }
 }
 
-/// Time goes on when it is dropped.
+/// Time goes on when it is dropped; of several, the last one to go lets it.
 #[must_use = "time goes on when it is dropped"]
 #[derive(Debug)]
 pub struct VirtualTime {
     start: Instant,
-    outer: Option<Instant>,
     stays: PhantomData<*const ()>,
 }
 
 impl VirtualTime {
-    /// How much time has passed.
+    /// How much time has passed since it was made.
     pub fn elapsed(&self) -> Duration {
         now().map_or(Duration::ZERO, |now| {
             now.saturating_duration_since(self.start)
@@ -67,7 +68,11 @@ impl VirtualTime {
 
 impl Drop for VirtualTime {
     fn drop(&mut self) {
-        NOW.set(self.outer);
+        let others = GUARDS.get().saturating_sub(1);
+        GUARDS.set(others);
+        if others == 0 {
+            NOW.set(None);
+        }
     }
 }
 
