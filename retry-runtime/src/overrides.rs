@@ -345,26 +345,26 @@ fn fits(site: &Site, settings: &[Setting]) -> Result<(), String> {
 /// The functions of this name.
 fn found(name: &str, written: fn(&str) -> String) -> Result<Vec<&'static Site>, String> {
     // by their names as they are: several may be written alike
-    let mut named: BTreeMap<&str, Vec<&'static Site>> = BTreeMap::new();
+    let mut meant: BTreeMap<&str, Vec<&'static Site>> = BTreeMap::new();
     for site in sites().filter(|site| written(site.name()) == name) {
-        named.entry(site.name()).or_default().push(site);
+        meant.entry(site.name()).or_default().push(site);
     }
-    if named.is_empty() {
+    if meant.is_empty() {
         for site in sites() {
             let mut rest = site.name();
             while let Some((_, end)) = rest.split_once("::") {
                 rest = end;
                 if written(rest) == name {
-                    named.entry(site.name()).or_default().push(site);
+                    meant.entry(site.name()).or_default().push(site);
                 }
             }
         }
     }
-    match named.len() {
+    match meant.len() {
         0 => Err(format!("{name}: no retried function has this name")),
-        1 => Ok(named.into_values().flatten().collect()),
+        1 => Ok(meant.into_values().flatten().collect()),
         _ => {
-            let names: Vec<_> = named.into_keys().collect();
+            let names: Vec<_> = meant.into_keys().collect();
             Err(format!(
                 "{name}: several functions have this name: {}",
                 names.join(", ")
