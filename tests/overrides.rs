@@ -49,6 +49,17 @@ mod other {
     use retry_runtime::retryable;
 }
 
+/// Names that differ, but not in the environment.
+#[retryable(on = "any", name = "menu.price")]
+fn price() -> Result<(), &'static str> {
+    Err("closed")
+}
+
+#[retryable(on = "any", name = "menu-price")]
+fn old_price() -> Result<(), &'static str> {
+    Err("closed")
+}
+
 struct Client {
     attempts: u32,
 }
@@ -92,6 +103,8 @@ fn all_functions_are_listed_with_their_policies() {
         listed,
         [
             "bakery::order: up to 3 calls; waits of 200ms, times 2, at most 30s; full jitter",
+            "menu-price: up to 3 calls; waits of 200ms, times 2, at most 30s; full jitter",
+            "menu.price: up to 3 calls; waits of 200ms, times 2, at most 30s; full jitter",
             "overrides::constant: up to 2 calls; waits of 10ms, times 2, at most 30s; full jitter",
             "overrides::get: known when it is called",
             "shop::listed: up to 3 calls; waits of 10ms, 20ms; full jitter",
@@ -270,6 +283,25 @@ fn a_variable_that_fits_nothing_is_named() {
             "SHOP_RETRY_SHOP__ORDER_MAX: `max` is \"many\": it must be a number of calls, or `unlimited`"
         ]
     );
+}
+
+#[test]
+fn a_variable_that_fits_several_names_is_none_of_them() {
+    let _turn = alone();
+    assert_eq!(
+        variables(&[("SHOP_RETRY_MENU_PRICE_MAX", "2")])
+            .unwrap_err()
+            .faults(),
+        [
+            "SHOP_RETRY_MENU_PRICE_MAX: MENU_PRICE: several functions have this name: menu-price, \
+             menu.price"
+        ]
+    );
+    for name in ["menu.price", "menu-price"] {
+        let set = Overrides::new().set(name, "max", "1");
+        set.apply().unwrap();
+    }
+    assert_eq!((waits(old_price), waits(price).len()), (vec![], 2));
 }
 
 /// The precedence that the documentation gives: attribute over `policy`, configuration over both,

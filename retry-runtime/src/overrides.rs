@@ -340,27 +340,27 @@ fn fits(site: &Site, settings: &[Setting]) -> Result<(), String> {
 
 /// The functions of this name.
 fn found(name: &str, written: fn(&str) -> String) -> Result<Vec<&'static Site>, String> {
-    let whole: Vec<_> = sites()
-        .filter(|site| written(site.name()) == name)
-        .collect();
-    if !whole.is_empty() {
-        return Ok(whole);
+    // by their names as they are: several may be written alike
+    let mut same: BTreeMap<&str, Vec<&'static Site>> = BTreeMap::new();
+    for site in sites().filter(|site| written(site.name()) == name) {
+        same.entry(site.name()).or_default().push(site);
     }
-    let mut ends: BTreeMap<&str, Vec<&'static Site>> = BTreeMap::new();
-    for site in sites() {
-        let mut rest = site.name();
-        while let Some((_, end)) = rest.split_once("::") {
-            rest = end;
-            if written(rest) == name {
-                ends.entry(site.name()).or_default().push(site);
+    if same.is_empty() {
+        for site in sites() {
+            let mut rest = site.name();
+            while let Some((_, end)) = rest.split_once("::") {
+                rest = end;
+                if written(rest) == name {
+                    same.entry(site.name()).or_default().push(site);
+                }
             }
         }
     }
-    match ends.len() {
+    match same.len() {
         0 => Err(format!("{name}: no retried function has this name")),
-        1 => Ok(ends.into_values().flatten().collect()),
+        1 => Ok(same.into_values().flatten().collect()),
         _ => {
-            let names: Vec<_> = ends.into_keys().collect();
+            let names: Vec<_> = same.into_keys().collect();
             Err(format!(
                 "{name}: several functions have this name: {}",
                 names.join(", ")
