@@ -60,6 +60,17 @@ fn old_price() -> Result<(), &'static str> {
     Err("closed")
 }
 
+/// Of a name that goes on like a key.
+#[retryable(on = "any", name = "shop::order_hint")]
+fn hint() -> Result<(), &'static str> {
+    Err("closed")
+}
+
+#[retryable(on = "any", name = "shop::price_hint")]
+fn price_hint() -> Result<(), &'static str> {
+    Err("closed")
+}
+
 struct Client {
     attempts: u32,
 }
@@ -109,6 +120,8 @@ fn all_functions_are_listed_with_their_policies() {
             "overrides::get: known when it is called",
             "shop::listed: up to 3 calls; waits of 10ms, 20ms; full jitter",
             "shop::order: up to 3 calls; waits of 100ms, times 3, at most 1s; no jitter",
+            "shop::order_hint: up to 3 calls; waits of 200ms, times 2, at most 30s; full jitter",
+            "shop::price_hint: up to 3 calls; waits of 200ms, times 2, at most 30s; full jitter",
         ]
     );
     _ = other::order(1).is_err();
@@ -302,6 +315,29 @@ fn a_variable_that_fits_several_names_is_none_of_them() {
         set.apply().unwrap();
     }
     assert_eq!((waits(old_price), waits(price).len()), (vec![], 2));
+}
+
+#[test]
+fn a_key_that_may_be_the_end_of_a_name_is_told_by_the_functions_there_are() {
+    let _turn = alone();
+    variables(&[("SHOP_RETRY_PRICE_HINT_CAP_MS", "500")])
+        .unwrap()
+        .apply()
+        .unwrap();
+    let _most = testing::pin_jitter(1.0);
+    assert_eq!(waits(price_hint), [200, 400]);
+    variables(&[("SHOP_RETRY_PRICE_HINT_CAP_MS", "300")])
+        .unwrap()
+        .apply()
+        .unwrap();
+    assert_eq!(waits(price_hint), [200, 300]);
+    assert_eq!(
+        variables(&[("SHOP_RETRY_SHOP__ORDER_HINT_CAP_MS", "300")])
+            .unwrap_err()
+            .faults(),
+        ["SHOP_RETRY_SHOP__ORDER_HINT_CAP_MS: may be `hint_cap_ms` or `cap_ms`"]
+    );
+    assert_eq!(waits(hint), [200, 400]);
 }
 
 /// The precedence that the documentation gives: attribute over `policy`, configuration over both,

@@ -232,22 +232,26 @@ impl Overrides {
             let Some(rest) = variable.strip_prefix(&prefix) else {
                 continue;
             };
-            let key = KEYS.iter().map(|(key, ..)| *key).find_map(|key| {
+            // `.._HINT_CAP_MS` may also be `cap_ms` of a function whose name ends in `hint`
+            let keyed = KEYS.iter().filter_map(|(key, ..)| {
                 let name = rest.strip_suffix(&key.to_uppercase())?.strip_suffix('_')?;
-                Some((name, key))
+                Some(found(name, in_variables).map(|sites| (sites, *key)))
             });
-            let Some((name, key)) = key else {
-                faults.push(format!("{variable}: ends in no key: {}", keys()));
-                continue;
-            };
-            match found(name, in_variables) {
-                Ok(sites) => given.extend(sites.first().map(|site| Given {
+            let (fitting, others): (Vec<_>, Vec<_>) = keyed.partition(Result::is_ok);
+            let fitting: Vec<_> = fitting.into_iter().flatten().collect();
+            match (fitting.as_slice(), others.into_iter().next()) {
+                ([(sites, key)], _) => given.extend(sites.first().map(|site| Given {
                     name: site.name().into(),
-                    key: key.into(),
+                    key: (*key).into(),
                     value,
                     variable: Some(variable),
                 })),
-                Err(fault) => faults.push(format!("{variable}: {fault}")),
+                ([], Some(Err(fault))) => faults.push(format!("{variable}: {fault}")),
+                ([], _) => faults.push(format!("{variable}: ends in no key: {}", keys())),
+                (several, _) => {
+                    let keys: Vec<_> = several.iter().map(|(_, key)| format!("`{key}`")).collect();
+                    faults.push(format!("{variable}: may be {}", keys.join(" or ")));
+                }
             }
         }
         OverrideError::unless_empty(faults).map(|()| Self { given })
