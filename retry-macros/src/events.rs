@@ -46,7 +46,9 @@ fn notifier(notify: &Callback) -> (Span, TokenStream) {
             let at = under(callable);
             let [event, notify] = ["event", "notify"].map(|name| local(name, at));
             let closure = quote_spanned! {at=> move |#event| #notify(#event) };
-            (at, quote! { { let #notify = #callable; #closure } })
+            // it may be an `FnMut`, as a closure that is written here may
+            let callable = quote! { let mut #notify = #callable; };
+            (at, quote! { { #callable #closure } })
         }
     }
 }

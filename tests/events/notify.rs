@@ -60,6 +60,24 @@ fn each_retry_is_told_before_its_wait_and_the_end_once() {
     assert_eq!(SLEPT.take(), []);
 }
 
+#[test]
+fn what_is_told_may_count_by_itself() {
+    fn counting(counts: &RefCell<Vec<u32>>) -> impl FnMut(&Event<'_, &'static str>) {
+        let mut told = 0;
+        move |event| {
+            told += event.attempt;
+            counts.borrow_mut().push(told);
+        }
+    }
+    #[retryable(max = 3, backoff = "none", on = "any", notify = counting(counts))]
+    fn down(counts: &RefCell<Vec<u32>>) -> Result<(), &'static str> {
+        Err("down")
+    }
+    let counts = RefCell::default();
+    down(&counts).unwrap_err();
+    assert_eq!(counts.take(), [1, 3, 6]);
+}
+
 /// C117, avast/retry-go#113: the number began at 0 or at 1, depending on whether there was a limit.
 #[test]
 fn attempts_are_numbered_from_one_with_and_without_a_limit() {
