@@ -59,8 +59,9 @@ use crate::{
 ///
 /// # Cost
 ///
-/// None where an attempt succeeds. After a failure, a look at a flag; where something is overridden
-/// also a lock, for the time of a copy.
+/// None where an attempt succeeds and nobody is told. After a failure, and at the beginning of a call
+/// of which somebody is told, a look at a flag; where something is overridden also a lock, for the time
+/// of a copy.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[must_use = "nothing is overridden until they are applied"]
 pub struct Overrides {
@@ -207,7 +208,8 @@ impl Overrides {
     ///
     /// # Errors
     ///
-    /// A variable that fits no function or no key, or is not Unicode. All of them are listed.
+    /// A variable that fits no function or no key, or several. All of them are listed. Values are
+    /// checked when they are [applied](Self::apply); one that is not Unicode is none of any key's.
     pub fn from_env(prefix: &str) -> Result<Self, OverrideError> {
         let variables = env::vars_os().filter_map(|(name, value)| {
             let name = name.into_string().ok()?;
