@@ -280,7 +280,22 @@ fn distance(from: &str, to: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{KEYS, distance};
+    use std::str::FromStr as _;
+
+    use proc_macro2::TokenStream;
+
+    use super::{Args, KEYS, distance};
+    use crate::errors::Errors;
+
+    #[test]
+    fn a_flag_without_a_value_is_shown_with_the_one_that_is_not_the_default() {
+        for (key, other) in [("doc", "false"), ("span", "true")] {
+            let mut errors = Errors::default();
+            Args::parse(TokenStream::from_str(key).unwrap(), &mut errors);
+            let message = errors.into_compile_errors().unwrap().to_string();
+            assert!(message.contains(&format!("`{key} = {other}`")), "{message}");
+        }
+    }
 
     #[test]
     fn every_key_is_documented() {

@@ -688,7 +688,9 @@ pub(crate) struct Flag(pub(crate) bool);
 
 impl Value for Flag {
     fn parse(key: &Ident, input: ParseStream<'_>) -> Result<Self> {
-        let expr = expression(key, input, "false")?;
+        // what is not the default
+        let other = if key == "doc" { "false" } else { "true" };
+        let expr = expression(key, input, other)?;
         match literal(&expr) {
             Some(Lit::Bool(flag)) => Ok(Self(flag.value)),
             _ => Err(Error::new_spanned(

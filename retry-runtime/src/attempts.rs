@@ -15,7 +15,7 @@ use crate::{
 /// blocks has it in a register. Untouched as long as nothing fails.
 ///
 /// The high half is the wait before this attempt, of which only decorrelated jitter is made: in
-/// nanoseconds, six bits for how many others were cut off, and the [`KEPT`] highest ones. 0 before
+/// nanoseconds, six bits for how many others were cut off, and the `KEPT` highest ones. 0 before
 /// there was one.
 #[derive(Clone, Copy, Debug)]
 pub struct Attempts(u64);
@@ -23,8 +23,8 @@ pub struct Attempts(u64);
 /// Bits of a previous wait.
 const KEPT: u32 = 26;
 
-/// A wait between two attempts, in one word: nanoseconds, or above [`LONGEST_IN_NANOS`] milliseconds
-/// with the [highest bit](IN_MILLIS).
+/// A wait between two attempts, in one word: nanoseconds, or above `LONGEST_IN_NANOS` milliseconds
+/// with the highest bit, `IN_MILLIS`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wait(u64);
 

@@ -134,13 +134,14 @@ enum Phase {
 
 impl<E, N: Notify<E>> Call<E, N> {
     /// A call begins. Its policy may not be known before an attempt has failed: nothing is evaluated
-    /// before the first. Where nobody looks, the clock is not asked.
+    /// before the first. Where nobody looks, neither the clock nor the policy is asked, which may be
+    /// overridden.
     #[inline]
     pub fn begin(
         label: Label,
         notify: N,
         started: fn() -> Started,
-        policy: Option<&Policy>,
+        max: impl FnOnce() -> Option<u32>,
     ) -> Self {
         #[cfg(feature = "observer")]
         let is_watched = N::IS_GIVEN || observer::watches();
@@ -150,7 +151,7 @@ impl<E, N: Notify<E>> Call<E, N> {
             watched: is_watched.then(|| Watched {
                 number: NUMBER.fetch_add(1, Ordering::Relaxed),
                 label,
-                max: policy.and_then(Policy::max_calls),
+                max: max(),
                 started: started(),
                 attempt: 0,
                 phase: Phase::Between,
@@ -264,5 +265,23 @@ impl Watched {
             crate::metered::waiting(self.label.name, -1.0);
         }
         self.phase = Phase::Between;
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_nobody_looks_the_policy_is_not_asked() {
+        #[cfg(feature = "observer")]
+        if observer::watches() {
+            return;
+        }
+        let label = Label::new("call", Level::Warn);
+        let call = Call::<(), _>::begin(label, Nobody, Started::blocking, || {
+            unreachable!("nobody looks")
+        });
+        assert!(call.watched.is_none());
     }
 }

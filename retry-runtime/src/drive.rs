@@ -50,7 +50,7 @@ macro_rules! __retry {
                 $crate::__private::Label::new($label, $crate::__private::Level::$level),
                 $crate::__retry!(@notify $notify $judge),
                 $crate::__private::Started::$kind,
-                $crate::__retry!(@constant $policy),
+                $crate::__retry!(@max $policy),
             );
         );
         loop {
@@ -124,11 +124,12 @@ macro_rules! __retry {
     (@site $label:expr, $policy:tt) => {};
     (@policy ([$($items:tt)*] $known:tt $policy:expr)) => { $crate::__site!(@policy $policy) };
     (@policy ($policy:expr)) => { $policy };
-    (@constant ([$($items:tt)*] [$known:expr] $policy:expr)) => {
-        $crate::__private::Option::Some($crate::__site!(@policy $known))
+    // asked only where somebody looks
+    (@max ([$($items:tt)*] [$known:expr] $policy:expr)) => {
+        || $crate::__private::Policy::max_calls($crate::__site!(@policy $known))
     };
-    (@constant ([$($items:tt)*] [] $policy:expr)) => { $crate::__private::Option::None };
-    (@constant ($policy:expr)) => { $crate::__private::Option::Some($policy) };
+    (@max ([$($items:tt)*] [] $policy:expr)) => { || $crate::__private::Option::None };
+    (@max ($policy:expr)) => { || $crate::__private::Policy::max_calls($policy) };
 
     (@limits) => { &$crate::__private::Limits::NONE };
     (@limits $limits:expr) => { &$limits };

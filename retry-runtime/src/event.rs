@@ -41,7 +41,10 @@ use crate::{decision::Decision, limits::Reason};
 /// - Once at the end, whatever ends the call: also a success at the first attempt, a future that is
 ///   dropped, and a panic of the body.
 ///
-/// So the events of a call are `Retry` with `attempt` 1, 2, 3 and so on, and then one `End`.
+/// So the events of a call are `Retry` with `attempt` 1, 2, 3 and so on, and then one `End`. If the
+/// function that is told panics, the call ends with that panic and nobody is told any more: neither an
+/// observer nor the metrics see its end. Where it panics while another panic is under way, such as
+/// that of the body, the process ends.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Event<'a, E = Cause<'a>> {
@@ -159,7 +162,10 @@ impl<E: fmt::Display> fmt::Display for Event<'_, E> {
 /// An error of whatever type.
 ///
 /// Its text is the error's [`Display`](fmt::Display), or else its [`Debug`], or else the name of its
-/// type: the retried function need not promise any of them.
+/// type: the retried function need not promise any of them. What counts is what is known where the
+/// function is written: if its error is a generic parameter, that are its bounds. Nothing is known of
+/// the errors of closures, those of [`Policy::retry`](crate::Policy::retry) and its like, so that they
+/// are told by their type.
 #[derive(Clone, Copy)]
 pub struct Cause<'a> {
     text: Text<'a>,

@@ -28,7 +28,8 @@ pub enum Reason {
     Cancelled,
     /// The future of the call was dropped. Only an [`Event`](crate::Event) says so
     Dropped,
-    /// The body panicked. Only an [`Event`](crate::Event) says so
+    /// The body panicked, or its future was dropped by a panic elsewhere. Only an
+    /// [`Event`](crate::Event) says so
     Panicked,
 }
 

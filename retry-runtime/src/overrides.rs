@@ -1,6 +1,13 @@
 //! Numbers that an operator sets without a new build.
 
-use std::{collections::BTreeMap, env, error::Error, fmt, time::Duration};
+use std::{
+    collections::BTreeMap,
+    env,
+    error::Error,
+    fmt,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
 
 use crate::{
     backoff::Backoff,
@@ -59,8 +66,9 @@ use crate::{
 ///
 /// # Cost
 ///
-/// None where an attempt succeeds. After a failure, a look at a flag; where something is overridden
-/// also a lock, for the time of a copy.
+/// None where an attempt succeeds and nobody is told. After a failure, and at the beginning of a call
+/// of which somebody is told, a look at a flag; where something is overridden also a lock, for the time
+/// of a copy.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[must_use = "nothing is overridden until they are applied"]
 pub struct Overrides {
@@ -87,6 +95,8 @@ pub(crate) enum Setting {
     Jitter(Jitter),
     HintCap(Duration),
 }
+
+static APPLYING: Mutex<()> = Mutex::new(());
 
 type Read = fn(&str) -> Option<Setting>;
 
@@ -207,7 +217,8 @@ impl Overrides {
     ///
     /// # Errors
     ///
-    /// A variable that fits no function or no key, or is not Unicode. All of them are listed.
+    /// A variable that fits no function or no key, or several. All of them are listed. Values are
+    /// checked when they are [applied](Self::apply); one that is not Unicode is none of any key's.
     pub fn from_env(prefix: &str) -> Result<Self, OverrideError> {
         let variables = env::vars_os().filter_map(|(name, value)| {
             let name = name.into_string().ok()?;
@@ -290,6 +301,8 @@ impl Overrides {
             }
         }
         OverrideError::unless_empty(faults)?;
+        // one after the other, so that no mixture of two is left
+        let _turn = APPLYING.lock().unwrap_or_else(PoisonError::into_inner);
         for site in sites() {
             let settings = settings.get(site.name());
             site.set(settings.map_or_else(Vec::new, |(_, settings)| settings.clone()));
@@ -345,26 +358,26 @@ fn fits(site: &Site, settings: &[Setting]) -> Result<(), String> {
 /// The functions of this name.
 fn found(name: &str, written: fn(&str) -> String) -> Result<Vec<&'static Site>, String> {
     // by their names as they are: several may be written alike
-    let mut meant: BTreeMap<&str, Vec<&'static Site>> = BTreeMap::new();
+    let mut same: BTreeMap<&str, Vec<&'static Site>> = BTreeMap::new();
     for site in sites().filter(|site| written(site.name()) == name) {
-        meant.entry(site.name()).or_default().push(site);
+        same.entry(site.name()).or_default().push(site);
     }
-    if meant.is_empty() {
+    if same.is_empty() {
         for site in sites() {
             let mut rest = site.name();
             while let Some((_, end)) = rest.split_once("::") {
                 rest = end;
                 if written(rest) == name {
-                    meant.entry(site.name()).or_default().push(site);
+                    same.entry(site.name()).or_default().push(site);
                 }
             }
         }
     }
-    match meant.len() {
+    match same.len() {
         0 => Err(format!("{name}: no retried function has this name")),
-        1 => Ok(meant.into_values().flatten().collect()),
+        1 => Ok(same.into_values().flatten().collect()),
         _ => {
-            let names: Vec<_> = meant.into_keys().collect();
+            let names: Vec<_> = same.into_keys().collect();
             Err(format!(
                 "{name}: several functions have this name: {}",
                 names.join(", ")

@@ -5,4 +5,3 @@ mod metered;
 mod notify;
 mod order;
 mod table;
-mod traced;

@@ -15,9 +15,10 @@ thread_local! {
 /// take no time themselves, and by [`advance`]: so deadlines end calls, open breakers let a probe
 /// through and budgets fill up as they would, and a test is over at once.
 ///
-/// For calls of blocking functions on this thread; a `sleep` function is not called. Async functions
-/// go by the time of their runtime: use tokio's paused clock. `std::time::Instant::now()` in a body
-/// is not changed.
+/// For calls of blocking functions on this thread; a `sleep` function is not called. The waits,
+/// deadlines and timeouts of async functions go by the time of their runtime: use tokio's paused
+/// clock, and not both, because budgets and breakers that are used on this thread go by the virtual
+/// time, whoever uses them. `std::time::Instant::now()` in a body is not changed.
 ///
 /// ```
 /// # #[cfg(feature = "macros")] {

@@ -1,8 +1,8 @@
-//! Feature `tracing`.
+//! Promise 23: feature `tracing`.
 
 use std::{
     fmt::{self, Write as _},
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, Once},
 };
 
 use retry_runtime::{retryable, testing};
@@ -10,7 +10,7 @@ use tracing::{
     Event, Subscriber,
     field::{Field, Visit},
     instrument, span,
-    subscriber::with_default,
+    subscriber::{set_global_default, with_default},
 };
 use tracing_subscriber::{
     Layer, Registry,
@@ -69,6 +69,9 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Lines {
 }
 
 fn lines(run: impl FnOnce()) -> Vec<String> {
+    // of the process, so that no event is switched off where another test takes its own one away
+    static GLOBAL: Once = Once::new();
+    GLOBAL.call_once(|| set_global_default(Registry::default()).unwrap());
     let lines = Arc::default();
     let subscriber = Registry::default().with(Lines(Arc::clone(&lines)));
     with_default(subscriber, run);
@@ -186,7 +189,7 @@ fn events_belong_to_the_span_of_the_function() {
             format!("{name} > INFO retry_runtime"),
         ]
     };
-    let body = "INFO events";
+    let body = "INFO traced";
     assert_eq!(spans(|| above(&mut 1).unwrap()), expected("above", body));
     let run = || {
         let runtime = tokio::runtime::Builder::new_current_thread()
