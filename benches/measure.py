@@ -36,12 +36,12 @@ def cargo(command, *arguments):
     return run(["cargo", command, "--locked", "--target-dir", str(TARGET), *arguments])
 
 
-def build(*arguments):
-    cargo("build", "--release", "--bins", *arguments)
+def build(*arguments, profile="release"):
+    cargo("build", "--profile", profile, "--bins", *arguments)
 
 
-def program(name):
-    return TARGET / "release" / name
+def program(name, profile="release"):
+    return TARGET / profile / name
 
 
 def compiler():
@@ -77,14 +77,14 @@ def memory():
     return table(run([program("memory")]))
 
 
-def instructions():
+def instructions(profile="release"):
     """Per call, by kind, case and contender; or why there are none."""
-    tool = valgrind()
-    counts = table(run([program("calls"), "list"]))
+    tool, calls_of = valgrind(), program("calls", profile)
+    counts = table(run([calls_of, "list"]))
 
     def count(call, calls):
         command = [tool, "--tool=callgrind", "--callgrind-out-file=/dev/null"]
-        command += [program("calls"), *call, str(calls)]
+        command += [calls_of, *call, str(calls)]
         said = run(command, stderr=subprocess.STDOUT)
         return next(int(line.split()[-1]) for line in said.splitlines() if "Collected" in line)
 
