@@ -10,7 +10,14 @@ use tokio::time::Instant;
 
 /// A minute, again and again.
 const CYCLE: [(u64, Faulty); 5] = [
-    (12, Faulty::new("healthy", "nothing fails", 0.0)),
+    (
+        12,
+        Faulty::new(
+            "healthy",
+            "no request fails; a parcel may take longer than four looks",
+            0.0,
+        ),
+    ),
     (
         12,
         Faulty::new("some faults", "retries hide nearly all of them", 0.15),
