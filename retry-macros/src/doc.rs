@@ -7,7 +7,7 @@ use syn::{Attribute, Meta, parse_quote};
 use crate::{
     args::{Args, value},
     check::Plan,
-    policy::{DEFAULT_BASE_MS, DEFAULT_CAP_MS},
+    policy::{DEFAULT_BASE_MS, DEFAULT_CAP_MS, known},
     schedule::{Growth, Schedule, time},
     values::{Count, Delays, Factor, Flag, Jitter, Millis, Number, Predicate, Shared, TokenExpr},
     written::written,
@@ -166,11 +166,7 @@ fn is_decorrelated(args: &Args) -> bool {
 
 /// The waits, if all their numbers are known here.
 fn schedule(args: &Args) -> Option<Schedule> {
-    let known = |given: Option<&Millis>, default| match given {
-        Some(Millis(number)) => number.literal,
-        None => Some(default),
-    };
-    let base = known(value(args.base.as_ref()), DEFAULT_BASE_MS);
+    let base = known(args.base.as_ref(), DEFAULT_BASE_MS);
     let shape = value(args.backoff.as_ref()).map(|shape| shape.name.as_str());
     let growth = match (value(args.delays.as_ref()), shape) {
         (Some(Delays::List(list)), _) => Growth::Listed(
@@ -190,7 +186,7 @@ fn schedule(args: &Args) -> Option<Schedule> {
             Growth::Exponential(base?, factor?)
         }
     };
-    let cap_ms = known(value(args.cap.as_ref()), DEFAULT_CAP_MS)?;
+    let cap_ms = known(args.cap.as_ref(), DEFAULT_CAP_MS)?;
     Some(Schedule { growth, cap_ms })
 }
 

@@ -192,7 +192,7 @@ fn check(value: &impl ToTokens, method: &str, private: &Private) -> Check {
 }
 
 /// A literal, or the default; `None` where it is known later.
-fn known(millis: Option<&Keyed<Millis>>, default: u64) -> Option<u64> {
+pub(crate) fn known(millis: Option<&Keyed<Millis>>, default: u64) -> Option<u64> {
     millis.map_or(Some(default), |keyed| keyed.value.0.literal)
 }
 
