@@ -256,7 +256,7 @@ struct Planner {
     by_reference: bool,
     /// The argument's first binding
     first: usize,
-    /// Whether a future holds the arguments while it is awaited
+    /// Whether each attempt is a future, which holds the arguments while it is awaited
     is_task: bool,
     bindings: Bindings,
 }
@@ -353,7 +353,8 @@ impl Planner {
             From::Clone
         } else if is_lent && self.lends_self() {
             From::Reborrow
-        } else if !is_shared
+        } else if self.is_task
+            && !is_shared
             && (self.reborrows || !is_lent)
             && !mentions(&self.held, "self")
             && mentions(&self.body, &pat.ident.to_string())

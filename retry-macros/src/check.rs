@@ -55,6 +55,9 @@ impl Plan {
             );
         }
         let mut shape = Shape::of(&function);
+        if args.timeout.is_some() {
+            shape = shape.limited();
+        }
         let bindings = Bindings::plan(&mut function, &mut shape, &args, errors);
         let is_unit = matches!(&shape.returns, Some(Type::Tuple(unit)) if unit.elems.is_empty());
         if is_unit || shape.returns.is_none() {

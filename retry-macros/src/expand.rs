@@ -55,7 +55,7 @@ fn attempt(plan: &Plan, private: &Private) -> TokenStream {
         Kind::Future { .. } => {
             &nameable(&plan.function.sig.output).unwrap_or_else(|| plan.returns.clone())
         }
-        Kind::Blocking | Kind::Task => &plan.returns,
+        Kind::Blocking | Kind::Task | Kind::Straight => &plan.returns,
     };
     let mut body = plan.shape.body.clone();
     if let Some(renamed) = &plan.bindings.renamed_self {
@@ -66,6 +66,7 @@ fn attempt(plan: &Plan, private: &Private) -> TokenStream {
     let bindings = &plan.bindings.per_attempt;
     let inside = bindings.iter().map(|binding| binding.inside(private));
     let attempt = match plan.shape.kind {
+        Kind::Straight => quote! { straight [#returns] [#(#inside)*] #body },
         Kind::Blocking => quote! { blocking [#returns] [#(#inside)*] #body },
         Kind::Future { .. } => quote! { future [#returns] [#(#inside)*] #body },
         Kind::Task => {

@@ -20,6 +20,8 @@ pub(crate) enum Kind {
     Blocking,
     /// The body is awaited
     Task,
+    /// The body is a part of the loop of an async function: nothing leaves it early, or drops it
+    Straight,
     /// The body gives a future, which is awaited
     Future { boxed: bool },
 }
@@ -78,6 +80,15 @@ impl Shape {
         }
     }
 
+    /// An attempt whose time is limited is a future, which is dropped at the limit.
+    pub(crate) fn limited(self) -> Self {
+        let kind = match self.kind {
+            Kind::Straight => Kind::Task,
+            kind => kind,
+        };
+        Self { kind, ..self }
+    }
+
     fn task(returns: Option<Type>, found: Part) -> Self {
         let Part {
             block,
@@ -88,8 +99,13 @@ impl Shape {
             Some((prelude, body)) => (Some(prelude), body),
             None => (None, block),
         };
+        let kind = if may_leave(&body.stream()) {
+            Kind::Task
+        } else {
+            Kind::Straight
+        };
         Self {
-            kind: Kind::Task,
+            kind,
             returns,
             body,
             makes_future: false,
@@ -119,7 +135,7 @@ impl Shape {
             Kind::Future { boxed: true } => quote! { #private::Box::pin(async move { #retry }) },
             // as an argument, so that no lint asks for an `async fn`
             Kind::Future { boxed: false } => quote! { #private::identity(async move { #retry }) },
-            Kind::Blocking | Kind::Task => (self.around)(retry),
+            Kind::Blocking | Kind::Task | Kind::Straight => (self.around)(retry),
         }
     }
 }
@@ -300,6 +316,28 @@ pub(crate) fn mentions(tokens: &TokenStream, word: &str) -> bool {
     })
 }
 
+/// Whether something may leave the tokens before their end. A macro may, whatever it is called.
+fn may_leave(tokens: &TokenStream) -> bool {
+    let mut tokens = tokens.clone().into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        let leaves = match &token {
+            TokenTree::Ident(word) => ["return", "break", "continue"]
+                .iter()
+                .any(|leaves| word == leaves),
+            TokenTree::Punct(punct) if punct.as_char() == '!' => {
+                matches!(tokens.peek(), Some(TokenTree::Group(_)))
+            }
+            TokenTree::Punct(punct) => punct.as_char() == '?',
+            TokenTree::Group(group) => may_leave(&group.stream()),
+            TokenTree::Literal(_) => false,
+        };
+        if leaves {
+            return true;
+        }
+    }
+    false
+}
+
 /// Whether a `let` gives the name to something else.
 pub(crate) fn rebinds(tokens: &TokenStream, name: &str) -> bool {
     let mut in_pattern = false;
@@ -355,5 +393,28 @@ fn renamed_receiver(statement: &Stmt) -> Option<Ident> {
             is_self.then(|| pat.ident.clone())
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::may_leave;
+
+    #[test]
+    fn what_may_leave_a_body_before_its_end_is_found() {
+        for (body, expected) in [
+            ("client.get(url).await", false),
+            ("let a = !b; if a != c { send(a) } else { Ok(!a) }", false),
+            ("loop { step().await; }", false),
+            ("let text = \"return?\"; Ok(text)", false),
+            ("client.get(url).await?.text()", true),
+            ("if late { return Err(Late); } Ok(1)", true),
+            ("for n in list { if n > 1 { break; } } Ok(1)", true),
+            ("ensure!(ready); Ok(1)", true),
+            ("Ok(std::format! [\"a\"])", true),
+            ("list.iter().map(|n| { return n; })", true),
+        ] {
+            assert_eq!(may_leave(&body.parse().unwrap()), expected, "{body}");
+        }
     }
 }

@@ -11,36 +11,40 @@ use crate::{
     policy::Policy,
 };
 
-/// One call's count of failures, in the low half of a word: it is part of every future, and a loop that
-/// blocks has it in a register. Untouched as long as nothing fails.
-///
-/// The high half is the wait before this attempt, of which only decorrelated jitter is made: in
-/// nanoseconds, six bits for how many others were cut off, and the `KEPT` highest ones. 0 before
-/// there was one.
+/// One call's state, a word of every future. Untouched as long as nothing fails.
 #[derive(Clone, Copy, Debug)]
-pub struct Attempts(u64);
+pub struct Attempts {
+    failures: u32,
+    previous: Previous,
+}
+
+/// The wait before an attempt, of which only decorrelated jitter is made: in nanoseconds, six bits
+/// for how many others were cut off, and the `KEPT` highest ones. 0 before there was one.
+#[derive(Clone, Copy, Debug)]
+struct Previous(u32);
 
 /// Bits of a previous wait.
 const KEPT: u32 = 26;
 
-/// A wait between two attempts, in one word: nanoseconds, or above `LONGEST_IN_NANOS` milliseconds
-/// with the highest bit, `IN_MILLIS`.
+/// A wait between two attempts, in one word: nanoseconds, after `RESERVED` values that stand for
+/// no wait, or those of centuries as milliseconds with the bit `IN_MILLIS`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wait(u64);
 
-/// What follows an attempt: a [`Wait`] or, in a gap that those leave, why there is none.
+/// How many attempts of a task follow one another at once before it lets others run.
+const IN_A_ROW: u32 = 32;
+
+/// What follows an attempt: a [`Wait`] or, in the values that those leave, why there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Next(u64);
 
+const RESERVED: u64 = 16;
 const IN_MILLIS: u64 = 1 << 63;
-
-/// Below the gap.
-const GAP: u64 = 16;
-const LONGEST_IN_NANOS: u64 = IN_MILLIS - GAP - 1;
+const LONGEST_IN_NANOS: u64 = IN_MILLIS - RESERVED - 1;
 
 impl Next {
     /// No further attempt: this one succeeded.
-    pub const DONE: Self = Self(LONGEST_IN_NANOS + 1);
+    pub const DONE: Self = Self(0);
 
     /// Another attempt, after this wait.
     const fn after(wait: Wait) -> Self {
@@ -48,8 +52,9 @@ impl Next {
     }
 
     /// No further attempt: the outcome is the call's.
+    #[inline]
     pub const fn ended(reason: Reason) -> Self {
-        Self(Self::DONE.0.saturating_add(match reason {
+        Self(match reason {
             Reason::NotRetryable => 1,
             Reason::AttemptsUsedUp => 2,
             Reason::Deadline => 3,
@@ -59,13 +64,13 @@ impl Next {
             Reason::Cancelled => 7,
             Reason::Dropped => 8,
             Reason::Panicked => 9,
-        }))
+        })
     }
 
     /// The wait, if another attempt follows.
     #[inline]
     pub const fn wait(self) -> Option<Wait> {
-        if self.0.wrapping_sub(Self::DONE.0) < GAP {
+        if self.0 < RESERVED {
             None
         } else {
             Some(Wait(self.0))
@@ -75,7 +80,7 @@ impl Next {
     /// Why none follows; `None` after a success.
     #[inline]
     pub const fn reason(self) -> Option<Reason> {
-        match self.0.wrapping_sub(Self::DONE.0) {
+        match self.0 {
             1 => Some(Reason::NotRetryable),
             2 => Some(Reason::AttemptsUsedUp),
             3 => Some(Reason::Deadline),
@@ -91,7 +96,9 @@ impl Next {
 }
 
 impl Wait {
-    const NONE: Self = Self(0);
+    const NONE: Self = Self(RESERVED);
+    /// Over at once, but a task lets others run in it
+    const MOMENT: Self = Self(IN_MILLIS);
 
     /// The longest is one of 292 million years.
     fn of(wait: Duration) -> Self {
@@ -100,7 +107,8 @@ impl Wait {
             .checked_mul(1_000_000_000)
             .and_then(|nanos| nanos.checked_add(u64::from(wait.subsec_nanos())));
         match nanos {
-            Some(nanos) if nanos <= LONGEST_IN_NANOS => Self(nanos),
+            Some(0) => Self::MOMENT,
+            Some(nanos) if nanos <= LONGEST_IN_NANOS => Self(nanos.wrapping_add(RESERVED)),
             _ => {
                 let millis = wait.as_secs().saturating_mul(1_000);
                 let millis = millis.saturating_add(u64::from(wait.subsec_millis()));
@@ -109,20 +117,60 @@ impl Wait {
         }
     }
 
+    /// Whether the next attempt follows at once.
+    #[inline]
+    pub const fn is_none(self) -> bool {
+        self.0 == Self::NONE.0
+    }
+
     /// Whether there is nothing to wait for.
     #[inline]
     pub const fn is_zero(self) -> bool {
-        self.0 == 0
+        self.is_none() || self.is_moment()
+    }
+
+    /// Whether others are to run in it.
+    #[inline]
+    pub const fn is_moment(self) -> bool {
+        self.0 == Self::MOMENT.0
+    }
+
+    const fn nanos(self) -> u64 {
+        self.0.wrapping_sub(RESERVED)
     }
 
     /// The same as those take it who wait.
     #[inline]
     pub const fn duration(self) -> Duration {
         if self.0 < IN_MILLIS {
-            Duration::from_nanos(self.0)
+            Duration::from_nanos(self.nanos())
         } else {
-            Duration::from_millis(self.0 & !IN_MILLIS)
+            Duration::from_millis(self.0 ^ IN_MILLIS)
         }
+    }
+}
+
+impl Previous {
+    const NONE: Self = Self(0);
+
+    fn of(wait: Duration) -> Self {
+        let nanos = u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX);
+        let bits = u64::BITS.wrapping_sub(nanos.leading_zeros());
+        let cut = bits.saturating_sub(KEPT);
+        #[expect(
+            clippy::as_conversions,
+            clippy::cast_possible_truncation,
+            reason = "the highest bits"
+        )]
+        let kept = nanos.wrapping_shr(cut) as u32;
+        Self(cut.wrapping_shl(KEPT) | kept)
+    }
+
+    /// Rounded down, by less than one in 33 million.
+    fn wait(self) -> Option<Duration> {
+        let kept = self.0 & u32::MAX.wrapping_shr(u32::BITS.wrapping_sub(KEPT));
+        let cut = self.0.wrapping_shr(KEPT);
+        (kept > 0).then(|| Duration::from_nanos(u64::from(kept).wrapping_shl(cut)))
     }
 }
 
@@ -130,134 +178,132 @@ impl Attempts {
     /// The state before the first attempt.
     #[inline]
     pub const fn begin() -> Self {
-        Self(0)
+        Self {
+            failures: 0,
+            previous: Previous::NONE,
+        }
     }
 
     /// How many have failed.
     #[inline]
-    #[expect(
-        clippy::as_conversions,
-        clippy::cast_possible_truncation,
-        reason = "the low half"
-    )]
     pub const fn failures(self) -> u32 {
-        self.0 as u32
-    }
-
-    /// One more has failed.
-    const fn plus_one(self) -> Self {
-        if self.failures() == u32::MAX {
-            self
-        } else {
-            Self(self.0.wrapping_add(1))
-        }
-    }
-
-    /// Rounded down, by less than one in 33 million.
-    fn previous(self) -> Option<Duration> {
-        let half = self.0.wrapping_shr(u32::BITS);
-        let kept = half & u64::MAX.wrapping_shr(u64::BITS.wrapping_sub(KEPT));
-        #[expect(
-            clippy::as_conversions,
-            clippy::cast_possible_truncation,
-            reason = "six bits"
-        )]
-        let cut = half.wrapping_shr(KEPT) as u32;
-        (kept > 0).then(|| Duration::from_nanos(kept.wrapping_shl(cut)))
-    }
-
-    fn after(self, wait: Wait) -> Self {
-        let nanos = wait.0.min(LONGEST_IN_NANOS);
-        let bits = u64::BITS.wrapping_sub(nanos.leading_zeros());
-        let cut = bits.saturating_sub(KEPT);
-        let half = u64::from(cut).wrapping_shl(KEPT) | nanos.wrapping_shr(cut);
-        Self(half.wrapping_shl(u32::BITS) | u64::from(self.failures()))
+        self.failures
     }
 
     /// The attempt that is about to begin.
     #[inline]
     pub const fn current(self, policy: &Policy, remaining: Option<Duration>) -> Attempt {
         Attempt {
-            number: self.failures().saturating_add(1),
+            number: self.failures.saturating_add(1),
             max: policy.max_calls(),
             remaining,
         }
     }
 
     /// What follows an attempt that failed, given what the predicate says of its failure.
-    #[cold]
-    #[inline(never)]
+    ///
+    /// Inline, because little is left of it where the policy is constant: the compiler counts the
+    /// attempts as in a loop that is written by hand, and unrolls it where it would unroll that. What
+    /// takes time, or needs more than the policy, is out of line.
+    #[inline]
     pub fn after_failure(
         self,
         policy: &Policy,
         decision: Decision,
         limits: &Limits<'_>,
     ) -> (Self, Next) {
-        let failed = self.plus_one();
+        let Self { failures, previous } = self;
+        let ended = |reason| {
+            let failures = failures.saturating_add(1);
+            (Self { failures, previous }, Next::ended(reason))
+        };
         if decision == Decision::Stop {
-            return (failed, Next::ended(Reason::NotRetryable));
+            return ended(Reason::NotRetryable);
         }
-        // one has failed, so that 0 counts as 1
         #[cfg(not(feature = "testing"))]
-        let max = policy.max;
+        let max = policy.max_calls();
         #[cfg(feature = "testing")]
         let max = testing::max_calls(policy);
-        if max.is_some_and(|max| failed.failures() >= max) {
-            return (failed, Next::ended(Reason::AttemptsUsedUp));
+        let count = failures.saturating_add(1);
+        if max.is_some_and(|max| count >= max) {
+            return ended(Reason::AttemptsUsedUp);
         }
-        if limits.is_cancelled() {
-            return (failed, Next::ended(Reason::Cancelled));
-        }
+        let failed = |previous| Self {
+            failures: count,
+            previous,
+        };
+        let limits = limits.any();
         let at_once = match decision {
             Decision::RetryNow => true,
             Decision::Retry => policy.never_waits(),
             Decision::RetryAfter(_) | Decision::Stop => false,
         };
-        if at_once && limits.are_none() {
-            return (failed, Next::after(Wait::NONE));
+        if at_once && limits.is_none() {
+            let wait = if failures % IN_A_ROW == IN_A_ROW - 1 {
+                Wait::MOMENT
+            } else {
+                Wait::NONE
+            };
+            return (failed(previous), Next::after(wait));
         }
-        failed.after_waiting(self.failures(), policy, decision, limits)
-    }
-
-    /// The rest of the decision, by itself, so that what needs none of it is cheap.
-    #[inline(never)]
-    fn after_waiting(
-        mut self,
-        retry: u32,
-        policy: &Policy,
-        decision: Decision,
-        limits: &Limits<'_>,
-    ) -> (Self, Next) {
-        let wait = match decision {
-            Decision::RetryAfter(hint) if hint > policy.longest_hint() => {
-                return (self, Next::ended(Reason::HintTooLong));
-            }
-            Decision::RetryAfter(hint) => Wait::of(self.backoff(policy, retry).max(hint)),
-            Decision::RetryNow | Decision::Stop => Wait::NONE,
-            Decision::Retry => Wait::of(self.backoff(policy, retry)),
-        };
-        #[cfg(feature = "testing")]
-        let wait = Wait::of(testing::wait(wait.duration()));
-        let next = if !limits.fits(wait) {
-            Next::ended(Reason::Deadline)
-        // the last question: what was paid for is used
-        } else if limits.is_paid() {
-            Next::after(wait)
+        let (previous, next) = after_waiting(failures, previous, policy, decision, limits);
+        // nothing to keep from one attempt to the next where nothing is made of it
+        let previous = if policy.jitter.grows() {
+            previous
         } else {
-            Next::ended(Reason::Budget)
+            Previous::NONE
         };
-        (self, next)
+        (failed(previous), next)
     }
+}
 
-    fn backoff(&mut self, policy: &Policy, retry: u32) -> Duration {
-        #[cfg(not(feature = "testing"))]
-        let draw = jitter::draw;
-        #[cfg(feature = "testing")]
-        let draw = |most| testing::draw(most, jitter::draw);
-        let wait = policy.wait_with(retry, self.previous(), draw);
-        *self = self.after(Wait::of(wait));
-        wait
+/// The wait before retry number `retry`, if it may be waited for.
+#[cold]
+#[inline(never)]
+fn after_waiting(
+    retry: u32,
+    previous: Previous,
+    policy: &Policy,
+    decision: Decision,
+    limits: Option<&Limits<'_>>,
+) -> (Previous, Next) {
+    if limits.is_some_and(Limits::is_cancelled) {
+        return (previous, Next::ended(Reason::Cancelled));
     }
+    if matches!(decision, Decision::RetryAfter(hint) if hint > policy.longest_hint()) {
+        return (previous, Next::ended(Reason::HintTooLong));
+    }
+    let (wait, previous) = match decision {
+        Decision::RetryNow | Decision::Stop => (Duration::ZERO, previous),
+        Decision::Retry | Decision::RetryAfter(_) => {
+            let wait = backoff(policy, retry, previous);
+            (wait, Previous::of(wait))
+        }
+    };
+    let wait = match decision {
+        Decision::RetryAfter(hint) => wait.max(hint),
+        _ => wait,
+    };
+    #[cfg(feature = "testing")]
+    let wait = testing::wait(wait);
+    let wait = Wait::of(wait);
+    let next = if !limits.is_none_or(|limits| limits.fits(wait)) {
+        Next::ended(Reason::Deadline)
+    // the last question: what was paid for is used
+    } else if limits.is_none_or(Limits::is_paid) {
+        Next::after(wait)
+    } else {
+        Next::ended(Reason::Budget)
+    };
+    (previous, next)
+}
+
+fn backoff(policy: &Policy, retry: u32, previous: Previous) -> Duration {
+    #[cfg(not(feature = "testing"))]
+    let draw = jitter::draw;
+    #[cfg(feature = "testing")]
+    let draw = |most| testing::draw(most, jitter::draw);
+    policy.wait_with(retry, previous.wait(), draw)
 }
 
 /// An attempt as its body sees it, bound by `attempt = name`.
@@ -317,8 +363,13 @@ impl fmt::Display for Attempt {
 mod tests {
     use std::time::Duration;
 
-    use super::{Attempts, GAP, IN_MILLIS, LONGEST_IN_NANOS, Next, Wait};
-    use crate::limits::Reason;
+    use super::{Attempts, IN_A_ROW, IN_MILLIS, LONGEST_IN_NANOS, Next, Previous, RESERVED, Wait};
+    use crate::{
+        Policy,
+        backoff::Backoff,
+        decision::Decision,
+        limits::{Limits, Reason},
+    };
 
     const EDGES: [u64; 9] = [
         0,
@@ -335,17 +386,18 @@ mod tests {
     #[test]
     fn a_wait_is_kept_to_the_nanosecond_and_for_centuries_to_the_millisecond() {
         for nanos in EDGES {
-            let kept = Wait::of(Duration::from_nanos(nanos)).duration();
+            let wait = Wait::of(Duration::from_nanos(nanos));
             let coarse = if nanos > LONGEST_IN_NANOS {
                 1_000_000
             } else {
                 1
             };
             assert_eq!(
-                kept.as_nanos(),
+                wait.duration().as_nanos(),
                 u128::from(nanos / coarse * coarse),
                 "{nanos}"
             );
+            assert_eq!(wait.is_zero(), nanos == 0, "{nanos}");
         }
         for millis in [u64::MAX / 2, 1 << 62, 9_223_372_036_855] {
             let wait = Duration::from_millis(millis);
@@ -376,7 +428,7 @@ mod tests {
             Reason::Dropped,
             Reason::Panicked,
         ];
-        assert!(u64::try_from(reasons.len()).unwrap() < GAP);
+        assert!(u64::try_from(reasons.len()).unwrap() < RESERVED);
         for reason in reasons {
             let next = Next::ended(reason);
             assert_eq!((next.wait(), next.reason()), (None, Some(reason)));
@@ -385,23 +437,55 @@ mod tests {
     }
 
     #[test]
-    fn the_previous_wait_is_kept_but_for_its_lowest_bits_and_the_failures_are_counted() {
-        assert_eq!(Attempts::begin().previous(), None);
-        let kept = |nanos: &u64| (1..=LONGEST_IN_NANOS).contains(nanos);
-        for nanos in EDGES.into_iter().filter(kept) {
+    fn the_previous_wait_is_kept_but_for_its_lowest_bits() {
+        assert_eq!(Attempts::begin().previous.wait(), None);
+        for nanos in EDGES.into_iter().filter(|nanos| *nanos > 0) {
             let wait = Duration::from_nanos(nanos);
-            let attempts = Attempts::begin()
-                .plus_one()
-                .after(Wait::of(wait))
-                .plus_one();
-            let kept = attempts.previous().unwrap();
+            let kept = Previous::of(wait).wait().unwrap();
             assert!(kept <= wait, "{nanos}");
             // 33 million is 2^25
             assert!(wait.saturating_sub(kept) <= wait / 33_000_000, "{nanos}");
-            assert_eq!(attempts.failures(), 2);
         }
-        let most = Attempts(u64::from(u32::MAX));
-        assert_eq!(most.plus_one().failures(), u32::MAX);
-        assert_eq!(most.plus_one().previous(), None);
+    }
+
+    /// What follows so many failures, none of which was waited for.
+    fn after(failures: u32, policy: &Policy) -> (u32, Next) {
+        let attempts = Attempts {
+            failures,
+            ..Attempts::begin()
+        };
+        let (failed, next) = attempts.after_failure(policy, Decision::Retry, &Limits::NONE);
+        (failed.failures(), next)
+    }
+
+    #[test]
+    fn failures_are_counted_up_to_the_most_and_no_further() {
+        let at_once = Policy::new().backoff(Backoff::None);
+        let used_up = Next::ended(Reason::AttemptsUsedUp);
+        let again = Next::after(Wait::NONE);
+        for (max, failures, expected) in [
+            (0, 0, (1, used_up)),
+            (1, 0, (1, used_up)),
+            (2, 0, (1, again)),
+            (2, 1, (2, used_up)),
+            (u32::MAX, u32::MAX - 2, (u32::MAX - 1, again)),
+            (u32::MAX, u32::MAX - 1, (u32::MAX, used_up)),
+        ] {
+            assert_eq!(after(failures, &at_once.max(max)), expected, "{max}");
+        }
+        let (failures, next) = after(u32::MAX, &at_once.unlimited());
+        assert_eq!(failures, u32::MAX);
+        assert!(next.wait().is_some_and(Wait::is_zero));
+    }
+
+    #[test]
+    fn of_many_attempts_at_once_each_32nd_lets_others_run() {
+        let at_once = Policy::new().backoff(Backoff::None).unlimited();
+        let moments = (0..IN_A_ROW * 3)
+            .filter(|&failures| after(failures, &at_once).1.wait().unwrap().is_moment());
+        assert_eq!(moments.collect::<Vec<_>>(), [31, 63, 95]);
+        // a wait of zero always does, which a policy asked for or jitter left
+        let zero = Policy::new().base_ms(0).unlimited();
+        assert!((0..4).all(|failures| after(failures, &zero).1.wait().unwrap().is_moment()));
     }
 }

@@ -65,6 +65,7 @@ impl Decision {
 
 /// `true` is [`Retry`](Decision::Retry), `false` is [`Stop`](Decision::Stop).
 impl From<bool> for Decision {
+    #[inline]
     fn from(transient: bool) -> Self {
         if transient { Self::Retry } else { Self::Stop }
     }

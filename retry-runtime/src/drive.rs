@@ -10,7 +10,8 @@ use crate::{Decision, Policy, Transient};
 ///
 /// - `attempt`: an expression, evaluated once per attempt, or one of
 ///   `blocking`/`future` `[returns] [bindings] { body }` or `task` `[returns] [bindings before the
-///   future] [bindings in it] { body }`; for a task perhaps
+///   future] [bindings in it] { body }`, or `straight [returns] [bindings] { body }` for the body of a
+///   task that nothing leaves early; for a task perhaps
 ///   `within [limit = time, error] by [timer]`, the time that an attempt may take
 /// - `judge`: `[outcome => failure] |error| decision`, or `|value| is_final, |error| decision`
 /// - `policy`: an expression for `&Policy`, evaluated after a failed attempt; of a function with
@@ -174,6 +175,13 @@ macro_rules! __retry {
         (|| -> $returns { $($bindings)+ '_body: $body })()
     };
     (@attempt expression $attempt:expr) => { $attempt };
+    // a future by itself costs a byte of state, the captured arguments, and the time to write them
+    (@attempt straight [$returns:ty] [$($bindings:tt)*] $body:tt) => {{
+        $($bindings)*
+        // a body that never ends would make what follows it unreachable
+        let __outcome: $returns = if true $body else { $crate::__private::never() };
+        __outcome
+    }};
     (@attempt within [$limit:ident = $value:expr, $timed_out:expr] by [$($timer:expr)?] $($task:tt)*) => {{
         let $limit = $value;
         $crate::__retry!(@future __attempt, $($task)*);
@@ -271,7 +279,7 @@ macro_rules! __retry {
     };
     (@wait $wait:ident, $label:tt task with |$given:ident| $sleep:expr) => {
         if $crate::__private::Wait::is_zero($wait) {
-            $crate::__private::yield_now().await
+            $crate::__private::yield_now($wait).await
         } else {
             let $given = $crate::__private::Wait::duration($wait);
             $sleep
@@ -280,7 +288,7 @@ macro_rules! __retry {
     (@wait $wait:ident, $label:tt blocking) => { $crate::__private::block($wait) };
     (@wait $wait:ident, [$label:expr] task) => {
         if $crate::__private::Wait::is_zero($wait) {
-            $crate::__private::yield_now().await
+            $crate::__private::yield_now($wait).await
         } else {
             $crate::__pause!($crate::__private::Wait::duration($wait), $label)
         }

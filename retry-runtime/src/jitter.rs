@@ -55,6 +55,12 @@ impl From<f32> for Jitter {
 }
 
 impl Jitter {
+    /// Whether a wait is made of the one before it.
+    #[inline]
+    pub(crate) const fn grows(self) -> bool {
+        matches!(self, Self::Decorrelated)
+    }
+
     /// The wait, for a ceiling `d` that is not above the cap. `draw(n)` gives a number in `0..=n`.
     pub(crate) fn apply(self, waits: &Waits, draw: impl FnOnce(u128) -> u128) -> Duration {
         let ceiling = waits.ceiling.as_nanos();

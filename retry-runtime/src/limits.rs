@@ -92,9 +92,14 @@ impl<'a> Limits<'a> {
         self.budget.is_none_or(RetryBudget::withdraw)
     }
 
-    /// Whether nothing but the policy can end the call now.
-    pub(crate) const fn are_none(&self) -> bool {
-        self.remaining.is_none() && self.budget.is_none() && !self.cancelled
+    /// `None` where nothing but the policy can end the call now.
+    #[inline]
+    pub(crate) const fn any(&self) -> Option<&Self> {
+        if self.remaining.is_none() && self.budget.is_none() && !self.cancelled {
+            None
+        } else {
+            Some(self)
+        }
     }
 
     pub(crate) const fn is_cancelled(&self) -> bool {

@@ -163,6 +163,7 @@ impl Policy {
 /// What the policy comes to.
 impl Policy {
     /// Calls in total, at least 1; `None` if unlimited.
+    #[inline]
     pub const fn max_calls(&self) -> Option<u32> {
         match self.max {
             Some(0) => Some(1),
@@ -171,6 +172,7 @@ impl Policy {
     }
 
     /// Whether a retry follows at once, whatever the jitter.
+    #[inline]
     pub(crate) const fn never_waits(&self) -> bool {
         matches!(self.backoff, Backoff::None)
     }

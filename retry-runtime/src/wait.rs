@@ -2,8 +2,9 @@
 
 use std::{
     future::{self, Future},
+    mem,
     pin::{Pin, pin},
-    task::Poll,
+    task::{Context, Poll},
 };
 
 use crate::attempts::Wait;
@@ -11,6 +12,14 @@ use crate::attempts::Wait;
 /// Blocks the thread.
 #[inline]
 pub fn block(wait: Wait) {
+    if !wait.is_none() {
+        sleep(wait);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn sleep(wait: Wait) {
     if !is_over(wait) {
         #[expect(clippy::disallowed_methods, reason = "the one place that blocks")]
         std::thread::sleep(wait.duration());
@@ -27,19 +36,31 @@ pub fn is_over(wait: Wait) -> bool {
     wait.is_zero()
 }
 
-/// Lets other tasks run once, so that an endless retry without waits does not hold on to its
-/// thread.
-pub async fn yield_now() {
-    let mut yielded = false;
-    future::poll_fn(|context| {
-        if yielded {
-            return Poll::Ready(());
+/// Lets other tasks run once in a wait that is over at once, if it is made for that: so that an
+/// endless retry without waits does not hold on to its thread.
+pub const fn yield_now(wait: Wait) -> YieldNow {
+    YieldNow {
+        yields: wait.is_moment(),
+    }
+}
+
+/// Made by [`yield_now`].
+#[derive(Debug)]
+pub struct YieldNow {
+    yields: bool,
+}
+
+impl Future for YieldNow {
+    type Output = ();
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        if mem::take(&mut self.yields) {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
         }
-        yielded = true;
-        context.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
+        Poll::Ready(())
+    }
 }
 
 #[cfg(any(feature = "tokio", feature = "smol", feature = "timer"))]

@@ -267,7 +267,8 @@ async fn a_task_without_waits_hears_of_it() {
     };
     let (outcome, ()) = tokio::join!(call(&token, &log), cancelling);
     assert!(outcome.is_err());
-    assert!((100..110).contains(&log.calls()), "{}", log.calls());
+    // others run after each 32 attempts, and `join!` takes turns in who is first
+    assert!((100..=160).contains(&log.calls()), "{}", log.calls());
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,7 +1,7 @@
 //! Functions of the usual shapes, written so that no lint finds fault with them.
 
 use retry_runtime::{Decision, Policy, Transient, retryable};
-use std::{error::Error, fmt, future::Future, io, path::Path};
+use std::{convert::Infallible, error::Error, fmt, future, future::Future, io, path::Path};
 
 /// Calls in total.
 pub const MAX: u8 = 5;
@@ -48,6 +48,16 @@ pub const fn decide(error: &ApiError) -> Decision {
         ApiError::Busy => Decision::RetryNow,
         ApiError::Status(_) | ApiError::Io(_) => Decision::Stop,
     }
+}
+
+/// Never ends.
+///
+/// # Errors
+///
+/// Never.
+#[retryable(on = "any")]
+pub async fn endless() -> io::Result<String> {
+    match future::pending::<Infallible>().await {}
 }
 
 /// Reads a file.

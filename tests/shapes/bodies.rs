@@ -734,3 +734,48 @@ fn time_limit_in_the_body_async() {
     assert_eq!(run(shape(&calls)).unwrap(), 3);
     calls.each_saw(());
 }
+
+// a body that nothing leaves early is a part of the loop
+
+#[test]
+fn value_made_to_fit_the_return_type_async() {
+    type Made = Box<dyn Fn() -> u32 + Send>;
+    #[retryable(backoff = "none", on = "any")]
+    async fn shape(calls: &Calls) -> Result<Made, Box<dyn std::error::Error + Send + Sync>> {
+        match calls.fail_twice(()) {
+            Ok(number) => Ok(Box::new(move || number)),
+            Err(_) => Err("busy".into()),
+        }
+    }
+    let calls = Calls::new();
+    let made = run(shape(&calls)).unwrap();
+    assert_eq!(made(), 3);
+    calls.each_saw(());
+}
+
+#[test]
+fn body_that_never_ends_async() {
+    fn never() -> std::convert::Infallible {
+        panic!("never")
+    }
+    #[retryable(on = "any")]
+    async fn shape() -> Result<u32, Busy> {
+        future::ready(()).await;
+        match never() {}
+    }
+    let caught = std::panic::catch_unwind(|| run(shape()));
+    assert!(caught.is_err());
+}
+
+#[test]
+fn local_variables_end_with_the_attempt_async() {
+    #[retryable(backoff = "none")]
+    async fn shape(calls: &Calls, alive: &Arc<()>) -> Result<u32, Busy> {
+        let _held = Arc::clone(alive);
+        future::ready(()).await;
+        calls.fail_twice(Arc::strong_count(alive))
+    }
+    let (calls, alive) = (Calls::new(), Arc::new(()));
+    assert_eq!(run(shape(&calls, &alive)), Ok(3));
+    calls.each_saw(2);
+}

@@ -338,6 +338,98 @@ mod arguments_that_are_not_sync {
         assert_eq!(run(shape(&calls, Cell::new(1))), Ok(3));
         calls.each_saw(1);
     }
+
+    // the same where `?` makes each attempt a future of its own, which holds the argument
+
+    #[test]
+    fn mut_self_that_is_not_sync_in_a_body_that_may_be_left_async() {
+        struct Client(Cell<u32>);
+        impl Client {
+            #[retryable(backoff = "none")]
+            async fn shape(&mut self, calls: &Calls) -> Result<u32, Busy> {
+                self.0.set(self.0.get() + 1);
+                yield_now().await;
+                let done = calls.fail_twice(self.0.get())?;
+                Ok(done)
+            }
+        }
+        let calls = Calls::new();
+        assert_eq!(run(Client(Cell::new(0)).shape(&calls)), Ok(3));
+        calls.saw([1, 2, 3]);
+    }
+
+    #[test]
+    fn owned_receiver_that_is_not_sync_in_a_body_that_may_be_left_async() {
+        #[retryable(backoff = "none")]
+        async fn shape(calls: &Calls, numbers: mpsc::Receiver<u32>) -> Result<u32, Busy> {
+            let number = numbers.try_recv();
+            yield_now().await;
+            let done = calls.fail_twice(number)?;
+            Ok(done)
+        }
+        let (calls, (send, receive)) = (Calls::new(), mpsc::channel());
+        (1..=3).for_each(|number| send.send(number).unwrap());
+        assert_eq!(run(shape(&calls, receive)), Ok(3));
+        calls.saw([1, 2, 3].map(Ok::<u32, ()>));
+    }
+
+    #[test]
+    fn generic_argument_that_is_not_known_to_be_sync_in_a_body_that_may_be_left_async() {
+        #[retryable(backoff = "none")]
+        async fn shape(calls: &Calls, f: impl Fn() -> u32 + Send) -> Result<u32, Busy> {
+            let number = f();
+            yield_now().await;
+            let done = calls.fail_twice(number)?;
+            Ok(done)
+        }
+        let calls = Calls::new();
+        assert_eq!(run(shape(&calls, || 1)), Ok(3));
+        calls.each_saw(1);
+    }
+
+    #[test]
+    fn owned_self_that_is_not_sync_in_a_body_that_may_be_left_async() {
+        struct Client(Cell<u32>);
+        impl Client {
+            #[retryable(backoff = "none")]
+            async fn shape(self, calls: &Calls) -> Result<u32, Busy> {
+                self.0.set(self.0.get() + 1);
+                yield_now().await;
+                let done = calls.fail_twice(self.0.get())?;
+                Ok(done)
+            }
+        }
+        let calls = Calls::new();
+        assert_eq!(run(Client(Cell::new(0)).shape(&calls)), Ok(3));
+        calls.saw([1, 2, 3]);
+    }
+
+    #[test]
+    fn mut_argument_that_is_not_sync_in_a_body_that_may_be_left_async() {
+        #[retryable(backoff = "none")]
+        async fn shape(calls: &Calls, mut cell: RefCell<u32>) -> Result<u32, Busy> {
+            *cell.get_mut() += 1;
+            yield_now().await;
+            let done = calls.fail_twice(cell.get_mut())?;
+            Ok(done)
+        }
+        let calls = Calls::new();
+        assert_eq!(run(shape(&calls, RefCell::new(0))), Ok(3));
+        calls.each_saw(1);
+    }
+
+    #[test]
+    fn cloned_argument_that_is_not_sync_in_a_body_that_may_be_left_async() {
+        #[retryable(backoff = "none", clone(cell))]
+        async fn shape(calls: &Calls, cell: Cell<u32>) -> Result<u32, Busy> {
+            yield_now().await;
+            let done = calls.fail_twice(cell.into_inner())?;
+            Ok(done)
+        }
+        let calls = Calls::new();
+        assert_eq!(run(shape(&calls, Cell::new(1))), Ok(3));
+        calls.each_saw(1);
+    }
 }
 
 #[test]

@@ -14,6 +14,12 @@ async fn owned_async(order: String) -> Result<u32, std::io::Error> {
     send(order)
 }
 
+#[retryable]
+async fn owned_and_left(order: String) -> Result<u32, std::io::Error> {
+    let sent = send(order)?;
+    Ok(sent)
+}
+
 struct Token;
 
 fn spend(_: Token) -> Result<u32, std::io::Error> {

@@ -23,4 +23,14 @@ fn semicolon() -> Result<u32, std::io::Error> {
     Ok(1);
 }
 
+#[retryable]
+async fn semicolon_async() -> Result<u32, std::io::Error> {
+    Ok(1);
+}
+
+#[retryable]
+async fn not_a_result() -> Result<u32, std::io::Error> {
+    1
+}
+
 fn main() {}
