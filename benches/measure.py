@@ -21,6 +21,8 @@ CALLS = 1000  # measured once and twice, so that all that is done once per progr
 OURS = "#[retryable]"
 BY_HAND = "loop by hand"
 BARE = "bare call"
+# The same where `?` leaves the body, which is then a closure or an async block
+LEFT_EARLY = ", a body with `?`"
 KINDS = ["sync", "async"]
 CASES = ["success", "one failure", "exhausted"]
 SIZES = ["plain", "arguments", "nested"]

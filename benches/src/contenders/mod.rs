@@ -96,13 +96,21 @@ impl Calls {
 }
 
 #[cfg(not(feature = "peers"))]
-pub const ALL: &[Contender] = &[bare::CONTENDER, by_hand::CONTENDER, retryable::CONTENDER];
+pub const ALL: &[Contender] = &[
+    bare::CONTENDER,
+    by_hand::CONTENDER,
+    by_hand::LEFT_EARLY,
+    retryable::CONTENDER,
+    retryable::LEFT_EARLY,
+];
 
 #[cfg(feature = "peers")]
 pub const ALL: &[Contender] = &[
     bare::CONTENDER,
     by_hand::CONTENDER,
+    by_hand::LEFT_EARLY,
     retryable::CONTENDER,
+    retryable::LEFT_EARLY,
     peers::backon::CONTENDER,
     peers::backon_macros::CONTENDER,
     peers::retry::CONTENDER,
