@@ -321,9 +321,9 @@ fn may_leave(tokens: &TokenStream) -> bool {
     let mut tokens = tokens.clone().into_iter().peekable();
     while let Some(token) = tokens.next() {
         let leaves = match &token {
-            TokenTree::Ident(word) => ["return", "break", "continue"]
-                .iter()
-                .any(|leaves| word == leaves),
+            TokenTree::Ident(word) => {
+                matches!(word.to_string().as_str(), "return" | "break" | "continue")
+            }
             TokenTree::Punct(punct) if punct.as_char() == '!' => {
                 matches!(tokens.peek(), Some(TokenTree::Group(_)))
             }

@@ -207,53 +207,44 @@ impl Attempts {
     /// takes time, or needs more than the policy, is out of line.
     #[inline]
     pub fn after_failure(
-        self,
+        &mut self,
         policy: &Policy,
         decision: Decision,
-        limits: &Limits<'_>,
-    ) -> (Self, Next) {
-        let Self { failures, previous } = self;
-        let ended = |reason| {
-            let failures = failures.saturating_add(1);
-            (Self { failures, previous }, Next::ended(reason))
-        };
+        limits: Option<Limits<'_>>,
+    ) -> Next {
+        let retry = self.failures;
         if decision == Decision::Stop {
-            return ended(Reason::NotRetryable);
+            self.failures = retry.saturating_add(1);
+            return Next::ended(Reason::NotRetryable);
         }
         #[cfg(not(feature = "testing"))]
         let max = policy.max_calls();
         #[cfg(feature = "testing")]
         let max = testing::max_calls(policy);
-        let count = failures.saturating_add(1);
-        if max.is_some_and(|max| count >= max) {
-            return ended(Reason::AttemptsUsedUp);
+        self.failures = retry.saturating_add(1);
+        if max.is_some_and(|max| self.failures >= max) {
+            return Next::ended(Reason::AttemptsUsedUp);
         }
-        let failed = |previous| Self {
-            failures: count,
-            previous,
-        };
-        let limits = limits.any();
         let at_once = match decision {
             Decision::RetryNow => true,
             Decision::Retry => policy.never_waits(),
             Decision::RetryAfter(_) | Decision::Stop => false,
         };
+        let limits = limits.filter(Limits::are_any);
         if at_once && limits.is_none() {
-            let wait = if failures % IN_A_ROW == IN_A_ROW - 1 {
+            return Next::after(if retry % IN_A_ROW == IN_A_ROW - 1 {
                 Wait::MOMENT
             } else {
                 Wait::NONE
-            };
-            return (failed(previous), Next::after(wait));
+            });
         }
-        let (previous, next) = after_waiting(failures, previous, policy, decision, limits);
+        let (previous, next) =
+            after_waiting(retry, self.previous, policy, decision, limits.as_ref());
         // nothing to keep from one attempt to the next where nothing is made of it
-        let previous = if policy.jitter.grows() {
-            previous
-        } else {
-            Previous::NONE
-        };
-        (failed(previous), next)
+        if policy.jitter.grows() {
+            self.previous = previous;
+        }
+        next
     }
 }
 
@@ -364,12 +355,7 @@ mod tests {
     use std::time::Duration;
 
     use super::{Attempts, IN_A_ROW, IN_MILLIS, LONGEST_IN_NANOS, Next, Previous, RESERVED, Wait};
-    use crate::{
-        Policy,
-        backoff::Backoff,
-        decision::Decision,
-        limits::{Limits, Reason},
-    };
+    use crate::{Policy, backoff::Backoff, decision::Decision, limits::Reason};
 
     const EDGES: [u64; 9] = [
         0,
@@ -450,12 +436,12 @@ mod tests {
 
     /// What follows so many failures, none of which was waited for.
     fn after(failures: u32, policy: &Policy) -> (u32, Next) {
-        let attempts = Attempts {
+        let mut attempts = Attempts {
             failures,
             ..Attempts::begin()
         };
-        let (failed, next) = attempts.after_failure(policy, Decision::Retry, &Limits::NONE);
-        (failed.failures(), next)
+        let next = attempts.after_failure(policy, Decision::Retry, None);
+        (attempts.failures(), next)
     }
 
     #[test]

@@ -84,14 +84,12 @@ macro_rules! __retry {
                             $crate::__private::record($permit, &__outcome, $counts);
                         )?
                         let __limits = $crate::__retry!(@limits $($limits)?);
-                        let (__failed, __next) = $crate::__private::Attempts::after_failure(
-                            __attempts,
+                        $crate::__private::Attempts::after_failure(
+                            &mut __attempts,
                             $crate::__events!(@policy $notify __call, $crate::__retry!(@policy $policy)),
                             __decision,
                             __limits,
-                        );
-                        __attempts = __failed;
-                        __next
+                        )
                     }
                 };
                 match $crate::__private::Next::wait(__next) {
@@ -132,8 +130,8 @@ macro_rules! __retry {
     (@max ([$($items:tt)*] [] $policy:expr)) => { || $crate::__private::Option::None };
     (@max ($policy:expr)) => { || $crate::__private::Policy::max_calls($policy) };
 
-    (@limits) => { &$crate::__private::Limits::NONE };
-    (@limits $limits:expr) => { &$limits };
+    (@limits) => { $crate::__private::Option::None };
+    (@limits $limits:expr) => { $crate::__private::Option::Some($limits) };
 
     (@notify [] $judge:tt) => { $crate::__private::Nobody };
     (@notify [$returns:ty, $call:path, $notify:expr] $judge:tt) => {

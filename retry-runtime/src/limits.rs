@@ -92,14 +92,10 @@ impl<'a> Limits<'a> {
         self.budget.is_none_or(RetryBudget::withdraw)
     }
 
-    /// `None` where nothing but the policy can end the call now.
+    /// Whether anything but the policy can end the call now.
     #[inline]
-    pub(crate) const fn any(&self) -> Option<&Self> {
-        if self.remaining.is_none() && self.budget.is_none() && !self.cancelled {
-            None
-        } else {
-            Some(self)
-        }
+    pub(crate) const fn are_any(&self) -> bool {
+        self.remaining.is_some() || self.budget.is_some() || self.cancelled
     }
 
     pub(crate) const fn is_cancelled(&self) -> bool {
