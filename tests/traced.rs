@@ -1,7 +1,9 @@
 //! Promise 23: feature `tracing`.
 
 use std::{
+    cell::Cell,
     fmt::{self, Write as _},
+    future,
     sync::{Arc, Mutex, Once},
 };
 
@@ -198,4 +200,48 @@ fn events_belong_to_the_span_of_the_function() {
         runtime.block_on(below(&mut 1)).unwrap();
     };
     assert_eq!(spans(run), expected("below", body));
+}
+
+/// Promise 28, with spans: each attempt is then a future, which must not borrow what is not `Sync`.
+#[test]
+fn a_call_with_spans_is_send_where_its_body_is() {
+    struct Client(Cell<u32>);
+    impl Client {
+        #[retryable(on = "any", span = true)]
+        async fn lent(&mut self) -> Result<u32, String> {
+            future::ready(()).await;
+            Ok(self.0.get())
+        }
+        #[retryable(on = "any", span = true)]
+        async fn owned(self) -> Result<u32, String> {
+            future::ready(()).await;
+            Ok(self.0.get())
+        }
+    }
+    #[retryable(on = "any", span = true)]
+    async fn shared(cell: Cell<u32>) -> Result<u32, String> {
+        future::ready(()).await;
+        Ok(cell.get())
+    }
+    #[retryable(on = "any", span = true, clone(cell))]
+    async fn cloned(cell: Cell<u32>) -> Result<u32, String> {
+        future::ready(()).await;
+        Ok(cell.into_inner())
+    }
+    #[retryable(on = "any", span = true)]
+    async fn changed(mut cell: Cell<u32>) -> Result<u32, String> {
+        *cell.get_mut() += 1;
+        future::ready(()).await;
+        let number = Some(cell.get()).ok_or("none")?;
+        Ok(number)
+    }
+    fn block_on<F: Future<Output = Result<u32, String>> + Send>(call: F) -> u32 {
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        runtime.unwrap().block_on(call).unwrap()
+    }
+    assert_eq!(block_on(Client(Cell::new(1)).lent()), 1);
+    assert_eq!(block_on(Client(Cell::new(2)).owned()), 2);
+    assert_eq!(block_on(shared(Cell::new(3))), 3);
+    assert_eq!(block_on(cloned(Cell::new(4))), 4);
+    assert_eq!(block_on(changed(Cell::new(5))), 6);
 }

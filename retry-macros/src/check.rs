@@ -55,8 +55,8 @@ impl Plan {
             );
         }
         let mut shape = Shape::of(&function);
-        if args.timeout.is_some() {
-            shape = shape.limited();
+        if args.timeout.is_some() || args.span.is_some() {
+            shape = shape.with_futures();
         }
         let bindings = Bindings::plan(&mut function, &mut shape, &args, errors);
         let is_unit = matches!(&shape.returns, Some(Type::Tuple(unit)) if unit.elems.is_empty());

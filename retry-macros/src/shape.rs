@@ -20,7 +20,7 @@ pub(crate) enum Kind {
     Blocking,
     /// The body is awaited
     Task,
-    /// The body is a part of the loop of an async function: nothing leaves it early, or drops it
+    /// The body is a part of the loop of an async function, because nothing leaves it early
     Straight,
     /// The body gives a future, which is awaited
     Future { boxed: bool },
@@ -80,8 +80,8 @@ impl Shape {
         }
     }
 
-    /// An attempt whose time is limited is a future, which is dropped at the limit.
-    pub(crate) fn limited(self) -> Self {
+    /// Each attempt is a future of its own, which can be dropped at a limit or be put in a span.
+    pub(crate) fn with_futures(self) -> Self {
         let kind = match self.kind {
             Kind::Straight => Kind::Task,
             kind => kind,
@@ -316,18 +316,20 @@ pub(crate) fn mentions(tokens: &TokenStream, word: &str) -> bool {
     })
 }
 
-/// Whether something may leave the tokens before their end. A macro may, whatever it is called.
+/// Whether something may leave the tokens before their end. A macro may, and an attribute, whatever
+/// they are called.
 fn may_leave(tokens: &TokenStream) -> bool {
     let mut tokens = tokens.clone().into_iter().peekable();
     while let Some(token) = tokens.next() {
         let leaves = match &token {
             TokenTree::Ident(word) => {
-                matches!(word.to_string().as_str(), "return" | "break" | "continue")
+                let word = word.to_string();
+                matches!(word.as_str(), "return" | "break" | "continue" | "yeet")
             }
             TokenTree::Punct(punct) if punct.as_char() == '!' => {
                 matches!(tokens.peek(), Some(TokenTree::Group(_)))
             }
-            TokenTree::Punct(punct) => punct.as_char() == '?',
+            TokenTree::Punct(punct) => matches!(punct.as_char(), '?' | '#'),
             TokenTree::Group(group) => may_leave(&group.stream()),
             TokenTree::Literal(_) => false,
         };
@@ -413,6 +415,8 @@ mod tests {
             ("ensure!(ready); Ok(1)", true),
             ("Ok(std::format! [\"a\"])", true),
             ("list.iter().map(|n| { return n; })", true),
+            ("#[left] struct Early; Ok(1)", true),
+            ("if late { do yeet Late } Ok(1)", true),
         ] {
             assert_eq!(may_leave(&body.parse().unwrap()), expected, "{body}");
         }

@@ -26,17 +26,17 @@ struct Previous(u32);
 /// Bits of a previous wait.
 const KEPT: u32 = 26;
 
-/// A wait between two attempts, in one word: nanoseconds, after `RESERVED` values that stand for
-/// no wait, or those of centuries as milliseconds with the bit `IN_MILLIS`.
+/// A wait between two attempts, in one word: nanoseconds, from `RESERVED` on, or those of centuries
+/// as milliseconds with the bit `IN_MILLIS`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wait(u64);
 
-/// How many attempts of a task follow one another at once before it lets others run.
-const IN_A_ROW: u32 = 32;
-
-/// What follows an attempt: a [`Wait`] or, in the values that those leave, why there is none.
+/// What follows an attempt: a [`Wait`] or, in the values below those, why there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Next(u64);
+
+/// How many attempts of a task follow one another at once before it lets others run.
+const IN_A_ROW: u32 = 32;
 
 const RESERVED: u64 = 16;
 const IN_MILLIS: u64 = 1 << 63;
@@ -96,9 +96,9 @@ impl Next {
 }
 
 impl Wait {
-    const NONE: Self = Self(RESERVED);
-    /// Over at once, but a task lets others run in it
-    const MOMENT: Self = Self(IN_MILLIS);
+    const ZERO: Self = Self(RESERVED);
+    /// Zero too, but a task lets others run in it
+    const YIELD: Self = Self(IN_MILLIS);
 
     /// The longest is one of 292 million years.
     fn of(wait: Duration) -> Self {
@@ -107,7 +107,7 @@ impl Wait {
             .checked_mul(1_000_000_000)
             .and_then(|nanos| nanos.checked_add(u64::from(wait.subsec_nanos())));
         match nanos {
-            Some(0) => Self::MOMENT,
+            Some(0) => Self::YIELD,
             Some(nanos) if nanos <= LONGEST_IN_NANOS => Self(nanos.wrapping_add(RESERVED)),
             _ => {
                 let millis = wait.as_secs().saturating_mul(1_000);
@@ -117,22 +117,16 @@ impl Wait {
         }
     }
 
-    /// Whether the next attempt follows at once.
-    #[inline]
-    pub const fn is_none(self) -> bool {
-        self.0 == Self::NONE.0
-    }
-
     /// Whether there is nothing to wait for.
     #[inline]
     pub const fn is_zero(self) -> bool {
-        self.is_none() || self.is_moment()
+        self.0 == Self::ZERO.0 || self.yields()
     }
 
-    /// Whether others are to run in it.
+    /// Whether a task lets others run in it.
     #[inline]
-    pub const fn is_moment(self) -> bool {
-        self.0 == Self::MOMENT.0
+    pub const fn yields(self) -> bool {
+        self.0 == Self::YIELD.0
     }
 
     const fn nanos(self) -> u64 {
@@ -233,9 +227,9 @@ impl Attempts {
         let limits = limits.filter(Limits::are_any);
         if at_once && limits.is_none() {
             return Next::after(if retry % IN_A_ROW == IN_A_ROW - 1 {
-                Wait::MOMENT
+                Wait::YIELD
             } else {
-                Wait::NONE
+                Wait::ZERO
             });
         }
         let (previous, next) =
@@ -448,7 +442,7 @@ mod tests {
     fn failures_are_counted_up_to_the_most_and_no_further() {
         let at_once = Policy::new().backoff(Backoff::None);
         let used_up = Next::ended(Reason::AttemptsUsedUp);
-        let again = Next::after(Wait::NONE);
+        let again = Next::after(Wait::ZERO);
         for (max, failures, expected) in [
             (0, 0, (1, used_up)),
             (1, 0, (1, used_up)),
@@ -467,11 +461,11 @@ mod tests {
     #[test]
     fn of_many_attempts_at_once_each_32nd_lets_others_run() {
         let at_once = Policy::new().backoff(Backoff::None).unlimited();
-        let moments = (0..IN_A_ROW * 3)
-            .filter(|&failures| after(failures, &at_once).1.wait().unwrap().is_moment());
-        assert_eq!(moments.collect::<Vec<_>>(), [31, 63, 95]);
+        let yields = (0..IN_A_ROW * 3)
+            .filter(|&failures| after(failures, &at_once).1.wait().unwrap().yields());
+        assert_eq!(yields.collect::<Vec<_>>(), [31, 63, 95]);
         // a wait of zero always does, which a policy asked for or jitter left
         let zero = Policy::new().base_ms(0).unlimited();
-        assert!((0..4).all(|failures| after(failures, &zero).1.wait().unwrap().is_moment()));
+        assert!((0..4).all(|failures| after(failures, &zero).1.wait().unwrap().yields()));
     }
 }

@@ -9,10 +9,10 @@ use crate::{Decision, Policy, Transient};
 /// The parts come in parentheses, in this order:
 ///
 /// - `attempt`: an expression, evaluated once per attempt, or one of
-///   `blocking`/`future` `[returns] [bindings] { body }` or `task` `[returns] [bindings before the
-///   future] [bindings in it] { body }`, or `straight [returns] [bindings] { body }` for the body of a
-///   task that nothing leaves early; for a task perhaps
-///   `within [limit = time, error] by [timer]`, the time that an attempt may take
+///   - `blocking`/`future` `[returns] [bindings] { body }`
+///   - `straight [returns] [bindings] { body }`: of a task, where nothing leaves the body early
+///   - `task [returns] [bindings before the future] [bindings in it] { body }`, perhaps after
+///     `within [limit = time, error] by [timer]`, the time that an attempt may take
 /// - `judge`: `[outcome => failure] |error| decision`, or `|value| is_final, |error| decision`
 /// - `policy`: an expression for `&Policy`, evaluated after a failed attempt; of a function with
 ///   `[items that it needs] [itself, if it is a constant]` before it
@@ -159,6 +159,10 @@ macro_rules! __retry {
             $label, $attempts, blocking $crate::__retry!(@attempt blocking $($attempt)*)
         )
     };
+    (@spanned [span] [$label:expr, $attempts:ident] task $($attempt:tt)*) => {{
+        $crate::__retry!(@future __attempt, task $($attempt)*);
+        $crate::__spanned!($label, $attempts, future __attempt)
+    }};
     (@spanned [span] [$label:expr, $attempts:ident] $($attempt:tt)*) => {
         $crate::__spanned!($label, $attempts, task $crate::__retry!(@attempt $($attempt)*))
     };
@@ -277,7 +281,7 @@ macro_rules! __retry {
     };
     (@wait $wait:ident, $label:tt task with |$given:ident| $sleep:expr) => {
         if $crate::__private::Wait::is_zero($wait) {
-            $crate::__private::yield_now($wait).await
+            $crate::__private::no_pause($wait).await
         } else {
             let $given = $crate::__private::Wait::duration($wait);
             $sleep
@@ -286,7 +290,7 @@ macro_rules! __retry {
     (@wait $wait:ident, $label:tt blocking) => { $crate::__private::block($wait) };
     (@wait $wait:ident, [$label:expr] task) => {
         if $crate::__private::Wait::is_zero($wait) {
-            $crate::__private::yield_now($wait).await
+            $crate::__private::no_pause($wait).await
         } else {
             $crate::__pause!($crate::__private::Wait::duration($wait), $label)
         }

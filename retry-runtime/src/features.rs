@@ -130,6 +130,13 @@ macro_rules! __spanned {
         let __entered = $crate::__private::Span::enter(&__span);
         $attempt
     }};
+    ($name:expr, $attempts:ident, future $attempt:ident) => {
+        $crate::__private::Instrument::instrument(
+            $attempt,
+            $crate::__private::attempt_span($name, $attempts),
+        )
+        .await
+    };
     ($name:expr, $attempts:ident, task $attempt:expr) => {
         $crate::__private::Instrument::instrument(
             async { $attempt },
@@ -143,6 +150,9 @@ macro_rules! __spanned {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __spanned {
+    ($name:expr, $attempts:ident, future $attempt:ident) => {
+        $attempt.await
+    };
     ($name:expr, $attempts:ident, $kind:ident $attempt:expr) => {
         $attempt
     };

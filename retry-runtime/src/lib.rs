@@ -187,7 +187,7 @@ pub mod __private {
         policy::Policy,
         recover::{Recover, recover, recover_by},
         transient::Transient,
-        wait::{YieldNow, block, is_over, within, yield_now},
+        wait::{NoPause, block, is_over, no_pause, within},
     };
 
     #[cfg(any(feature = "tokio", feature = "smol", feature = "timer"))]

@@ -12,7 +12,7 @@ use crate::attempts::Wait;
 /// Blocks the thread.
 #[inline]
 pub fn block(wait: Wait) {
-    if !wait.is_none() {
+    if !wait.is_zero() {
         sleep(wait);
     }
 }
@@ -36,21 +36,21 @@ pub fn is_over(wait: Wait) -> bool {
     wait.is_zero()
 }
 
-/// Lets other tasks run once in a wait that is over at once, if it is made for that: so that an
-/// endless retry without waits does not hold on to its thread.
-pub const fn yield_now(wait: Wait) -> YieldNow {
-    YieldNow {
-        yields: wait.is_moment(),
+/// The wait of a task that is over at once, in which it perhaps lets others run: so that an endless
+/// retry without waits does not hold on to its thread.
+pub const fn no_pause(wait: Wait) -> NoPause {
+    NoPause {
+        yields: wait.yields(),
     }
 }
 
-/// Made by [`yield_now`].
+/// Made by [`no_pause`].
 #[derive(Debug)]
-pub struct YieldNow {
+pub struct NoPause {
     yields: bool,
 }
 
-impl Future for YieldNow {
+impl Future for NoPause {
     type Output = ();
 
     #[inline]

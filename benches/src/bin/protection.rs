@@ -1,8 +1,8 @@
 //! What a decision of a budget and of a breaker costs: time of the thread per decision, by one
 //! thread and by as many as there are cores, which share the state.
 //!
-//! Prints picoseconds. Other work on the machine matters little to one thread, and of the
-//! measurements with several that one counts in which they ran most at the same time.
+//! Prints picoseconds. Other work on the machine matters little to one thread; of the measurements
+//! with several, those count in which they ran most at the same time.
 
 use std::{
     hint::black_box,
@@ -73,23 +73,22 @@ fn permit(breaker: &CircuitBreaker) -> retry_runtime::Permit<'_> {
     breaker.try_acquire().expect("a breaker that is not open")
 }
 
-/// Per round: the least of some measurements of one thread, and of several that in which they ran
-/// most at the same time.
+/// Per round: the least of the measurements of one thread, and of several the median of the quarter
+/// in which they ran most at the same time.
 fn report(name: &str, round: impl Fn(u32) + Sync) {
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
-    let least = |measured: &[(Duration, f64)]| measured.iter().map(|(time, _)| *time).min();
-    let most_together = |measured: &[(Duration, f64)]| {
-        let most = measured.iter().max_by(|a, b| a.1.total_cmp(&b.1));
-        most.map(|(time, _)| *time)
-    };
     for threads in 1..=cores {
-        let measured: Vec<_> = (0..REPEATS).map(|_| measure(threads, &round)).collect();
-        let time = if threads == 1 {
-            least(&measured)
-        } else {
-            most_together(&measured)
-        };
-        let picoseconds = time.unwrap_or_default().as_nanos() * 1000 / u128::from(ROUNDS);
+        let mut measured: Vec<_> = (0..REPEATS).map(|_| measure(threads, &round)).collect();
+        measured.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let together = if threads == 1 { REPEATS } else { REPEATS / 4 };
+        let mut times: Vec<_> = measured
+            .iter()
+            .take(together)
+            .map(|(time, _)| *time)
+            .collect();
+        times.sort();
+        let time = times[if threads == 1 { 0 } else { together / 2 }];
+        let picoseconds = time.as_nanos() * 1000 / u128::from(ROUNDS);
         println!("protection\t{threads}\t{name}\t{picoseconds}");
     }
 }

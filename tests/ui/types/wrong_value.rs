@@ -33,4 +33,10 @@ async fn not_a_result() -> Result<u32, std::io::Error> {
     1
 }
 
+#[retryable]
+async fn borrow_of_a_local(name: &str) -> Result<&str, std::io::Error> {
+    let upper = name.to_uppercase();
+    Ok(upper.as_str())
+}
+
 fn main() {}
