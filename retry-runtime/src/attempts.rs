@@ -215,6 +215,7 @@ impl Attempts {
         let max = policy.max_calls();
         #[cfg(feature = "testing")]
         let max = testing::max_calls(policy);
+        // not earlier: the compiler would no longer see how often the loop can go round
         self.failures = retry.saturating_add(1);
         if max.is_some_and(|max| self.failures >= max) {
             return Next::ended(Reason::AttemptsUsedUp);
