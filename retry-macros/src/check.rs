@@ -11,6 +11,7 @@ use crate::{
     block::is_retryable,
     constants::{Known, known},
     errors::Errors,
+    events,
     item::Function,
     shape::{Kind, Shape},
     values::{Delays, Jitter, Millis, Predicate},
@@ -55,7 +56,7 @@ impl Plan {
             );
         }
         let mut shape = Shape::of(&function);
-        if args.timeout.is_some() || args.span.is_some() {
+        if args.timeout.is_some() || events::has_spans(&args) {
             shape = shape.with_futures();
         }
         let bindings = Bindings::plan(&mut function, &mut shape, &args, errors);

@@ -5,7 +5,7 @@ use quote::{ToTokens as _, quote, quote_spanned};
 use syn::{Expr, LitStr};
 
 use crate::{
-    args::value,
+    args::{Args, value},
     check::Plan,
     errors::{local, under},
     private::Private,
@@ -19,9 +19,7 @@ pub(crate) fn part(plan: &Plan, private: &Private) -> TokenStream {
         Some(Level(level)) => level.to_token_stream(),
         None => quote! { Warn },
     };
-    let span = value(args.span.as_ref())
-        .is_some_and(|Flag(span)| *span)
-        .then(|| quote! { span });
+    let span = has_spans(args).then(|| quote! { span });
     let returns = &plan.returns;
     let notify = value(args.notify.as_ref()).map(|notify| {
         let (at, closure) = notifier(notify);
@@ -29,6 +27,11 @@ pub(crate) fn part(plan: &Plan, private: &Private) -> TokenStream {
         quote! { #returns, #notifier, #closure }
     });
     quote! { #name, #level [#span] [#notify] }
+}
+
+/// Whether each attempt is in a span of its own.
+pub(crate) fn has_spans(args: &Args) -> bool {
+    value(args.span.as_ref()).is_some_and(|Flag(span)| *span)
 }
 
 /// A closure of the right type in any case, so that a function of another one is one error.
